@@ -1,0 +1,61 @@
+# heirloom: `make` prints the targets.
+
+GO       ?= go
+BIN      := bin/heirloom
+CACHE    ?= $(or $(HEIRLOOM_TEST_CACHE),$(HOME)/.cache/heirloom-test)
+LDFLAGS  := -s -w
+PKGS     ?= ./...
+FUZZTIME ?= 20s
+
+# Tools, pinned. They are built once and kept in the cache directory.
+GOLANGCI_VERSION  := v2.15.0
+GOTESTSUM_VERSION := v1.13.0
+GOLANGCI  := $(CACHE)/bin/golangci-lint-$(GOLANGCI_VERSION)
+GOTESTSUM := $(CACHE)/bin/gotestsum-$(GOTESTSUM_VERSION)
+
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test check stress bench lint fuzz cross
+
+help: ## print the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/heirloom, one static binary
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='$(LDFLAGS)' -o $(BIN) ./cmd/heirloom
+
+demo: build ## run a real pipeline on real data and show its lineage
+	@$(BIN) demo $(STORE)
+
+test: $(GOTESTSUM) ## pass the tests, starting each real server that can be had
+	$(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- -shuffle=on -timeout 30m $(TESTFLAGS) $(PKGS)
+
+check: lint cross ## what CI runs: linters, cross-builds, tests with the race detector
+	$(MAKE) test TESTFLAGS=-race
+
+stress: $(GOTESTSUM) ## run the kills, races and trials in full
+	HEIRLOOM_STRESS=1 $(GOTESTSUM) --format testname --hide-summary=output -- -count=1 -timeout 120m -run 'Stress|Kill|Race|Crash|Secret' $(PKGS)
+
+bench: build ## measure, beside what one would otherwise use
+	$(GO) test -run '^$$' -bench . -benchmem -count 1 -timeout 60m $(PKGS)
+
+lint: $(GOLANGCI) ## run the linters
+	$(GOLANGCI) run ./...
+
+fuzz: ## fuzz every target for FUZZTIME (20s)
+	@for p in $$($(GO) list $(PKGS)); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+	    echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+	  done; done
+
+cross: ## build for every supported platform
+	@for p in $(PLATFORMS); do echo "build $$p"; \
+	  CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/heirloom || exit 1; done
+
+$(GOLANGCI):
+	GOBIN=$(CACHE)/build CGO_ENABLED=0 $(GO) install -trimpath github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	mkdir -p $(@D) && mv $(CACHE)/build/golangci-lint $@
+
+$(GOTESTSUM):
+	GOBIN=$(CACHE)/build CGO_ENABLED=0 $(GO) install -trimpath gotest.tools/gotestsum@$(GOTESTSUM_VERSION)
+	mkdir -p $(@D) && mv $(CACHE)/build/gotestsum $@
