@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"io"
+)
+
+// backend is what a scheme brings. Keys are whole, with the prefix of the store
+// in front. A method is one request to the far side, save where it says
+// otherwise, is safe for concurrent use, and returns the provider's own errors:
+// Store counts, retries and classifies.
+type backend interface {
+	// read opens length bytes from offset on, up to the end if length < 0. The
+	// Object tells the size of the whole. With a version other than "" the error
+	// is ErrConflict if the object has another.
+	read(ctx context.Context, key string, offset, length int64, version string) (io.ReadCloser, Object, error)
+	stat(ctx context.Context, key string) (Object, error)
+	// write stores body in one step if cond holds, else ErrExist or ErrConflict.
+	write(ctx context.Context, key string, body []byte, cond condition) (Object, error)
+	// stream stores all of r, or nothing if reading it fails. It replaces. Each of
+	// its requests goes through send.
+	stream(ctx context.Context, key string, r io.Reader, send sendFunc) (Object, error)
+	// pages lists what lies below prefix, to the next delimiter if there is one.
+	pages(prefix, delimiter string) pager
+	// remove is ErrNotExist if there is nothing, where the far side can tell.
+	remove(ctx context.Context, key string) error
+	capabilities() Capabilities
+	close() error
+}
+
+// condition says when a write may take place. The zero value is always.
+type condition struct {
+	absent  bool   // only if the key does not exist
+	version string // only if the object has this version, unless ""
+	// id marks the write, so that its author can recognise it later.
+	id string
+}
+
+func (c condition) none() bool { return !c.absent && c.version == "" }
+
+// sendFunc makes one request of a streamed write, counted, and tried again if
+// do can be repeated. bytes is what it carries, 0 if not known before.
+type sendFunc func(ctx context.Context, bytes int64, again bool, do func(ctx context.Context) error) error
+
+// pager fetches a listing piece by piece. A call that failed may be repeated.
+type pager interface {
+	// next returns up to 1,000 entries in order, and whether more may follow.
+	next(ctx context.Context) (entries []Entry, more bool, err error)
+	// stop releases what the pager holds; it may be called more than once.
+	stop()
+}
+
+// marked is a backend that remembers the id of the last write of an object.
+type marked interface {
+	// writeID is "" if the object carries none.
+	writeID(ctx context.Context, key string) (string, error)
+}
+
+// appender is a backend that can add lines to a text file in place, under a
+// lock that writers of all processes hold. lines is called with the file's
+// lines under that lock and returns those to add.
+type appender interface {
+	appendLines(ctx context.Context, key string, lines func(context.Context) ([]string, error)) error
+}

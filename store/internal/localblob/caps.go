@@ -1,0 +1,53 @@
+package localblob
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"runtime"
+)
+
+// Capabilities say what the file system can be trusted with.
+type Capabilities struct {
+	Create  bool // exclusive creation with one winner
+	Append  bool // AppendLines is whole among all machines that mount the directory, not only among processes of this one
+	Durable bool // what was acknowledged survives loss of power, names included
+}
+
+// Capabilities returns what is known without touching anything: what such a file system usually can, less what an
+// operation of this bucket found refused.
+func (b *Bucket) Capabilities() Capabilities {
+	c := Capabilities{
+		Create:  !b.createFails.Load(),
+		Append:  true,
+		Durable: runtime.GOOS != "windows" && !b.syncRefused.Load(),
+	}
+	root, err := b.reader()
+	if err != nil {
+		return c
+	}
+	dir, err := root.Open(".")
+	if err != nil {
+		return c
+	}
+	defer dir.Close()
+	ok, err := appendsInOrder(dir)
+	c.Append = ok && err == nil
+	return c
+}
+
+// Probe tries exclusive creation and the flushing of the directory with temporary files, and returns what it found. It makes
+// the directory if there is none.
+func (b *Bucket) Probe(ctx context.Context) (Capabilities, error) {
+	for _, want := range []error{nil, fs.ErrExist} {
+		err := b.probeCreate(ctx)
+		if errors.Is(err, errors.ErrUnsupported) {
+			break
+		}
+		if !errors.Is(err, want) {
+			return b.Capabilities(), err
+		}
+		_ = want
+	}
+	return b.Capabilities(), nil
+}

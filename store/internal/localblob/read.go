@@ -1,0 +1,124 @@
+package localblob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"syscall"
+	"time"
+)
+
+// Object describes a stored object.
+type Object struct {
+	Key     string
+	Size    int64 // bytes
+	ModTime time.Time
+	Version string // of inode, modification time and size; differs from that of any other content the key had
+}
+
+func newObject(key string, info fs.FileInfo) Object {
+	return Object{
+		Key: key, Size: info.Size(), ModTime: info.ModTime(),
+		Version: fmt.Sprintf("%x-%x-%x", inode(info), info.ModTime().UnixNano(), info.Size()),
+	}
+}
+
+// OpenFile opens the object at key for reading. What it reads stays the same when the key is replaced or
+// deleted meanwhile. The caller closes the file.
+func (b *Bucket) OpenFile(ctx context.Context, key string) (*os.File, Object, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, Object{}, err
+	}
+	root, err := b.reader()
+	if err != nil {
+		return nil, Object{}, err
+	}
+	p := pathOf(key)
+	f, err := root.OpenFile(p, readFlags, 0)
+	if err != nil {
+		return nil, Object{}, readError(p, err)
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = checkRegular(p, info)
+	}
+	if err != nil {
+		return nil, Object{}, errors.Join(err, f.Close())
+	}
+	return f, newObject(key, info), nil
+}
+
+// Stat describes the object at key.
+func (b *Bucket) Stat(ctx context.Context, key string) (Object, error) {
+	if err := ctx.Err(); err != nil {
+		return Object{}, err
+	}
+	root, err := b.reader()
+	if err != nil {
+		return Object{}, err
+	}
+	p := pathOf(key)
+	info, err := root.Stat(p)
+	if err != nil {
+		return Object{}, readError(p, err)
+	}
+	if err := checkRegular(p, info); err != nil {
+		return Object{}, err
+	}
+	return newObject(key, info), nil
+}
+
+// Delete is in gocloud's form; opts may be nil. The object is gone for good when it returns, and with it the
+// directories that it leaves empty.
+func (b *Bucket) remove(ctx context.Context, key string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	root, err := b.reader()
+	if err != nil {
+		return err
+	}
+	p := pathOf(key)
+	info, err := root.Lstat(p)
+	if err != nil {
+		return readError(p, err)
+	}
+	if info.IsDir() {
+		return &fs.PathError{Op: "delete", Path: p, Err: fs.ErrNotExist}
+	}
+	if err := root.Remove(p); err != nil {
+		return readError(p, err)
+	}
+	err = b.syncDir(root, b.prune(root, path.Dir(p)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // another Delete removed that directory too
+	}
+	return err
+}
+
+// checkRegular refuses what is not an object.
+func checkRegular(p string, info fs.FileInfo) error {
+	switch {
+	case info.Mode().IsRegular():
+		return nil
+	case info.IsDir():
+		return &fs.PathError{Op: "open", Path: p, Err: fs.ErrNotExist}
+	}
+	return &fs.PathError{Op: "open", Path: p, Err: fmt.Errorf("not a regular file: %w", fs.ErrInvalid)}
+}
+
+// readError gives absence one form: a key below an object is absent too. What leads out of the directory, which
+// package os reports by an error of its own, is a matter of permission.
+func readError(p string, err error) error {
+	if errors.Is(err, syscall.ENOTDIR) {
+		return &fs.PathError{Op: "open", Path: p, Err: fs.ErrNotExist}
+	}
+	var number syscall.Errno
+	if errors.As(err, &number) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrClosed) {
+		return err
+	}
+	return &fs.PathError{Op: "open", Path: p, Err: fmt.Errorf("%w: %w", fs.ErrPermission, err)}
+}

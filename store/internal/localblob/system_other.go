@@ -1,0 +1,17 @@
+//go:build !linux
+
+package localblob
+
+import (
+	"errors"
+	"os"
+)
+
+// renameNew has no portable form; link serves on these systems.
+func renameNew(_ *os.Root, from, to string) error {
+	return &os.LinkError{Op: "rename", Old: from, New: to, Err: errors.ErrUnsupported}
+}
+
+// appendsInOrder says whether the file system of dir keeps appends and locks whole among all who mount it. Here
+// there is no telling network file systems from others, and the answer is the usual one.
+func appendsInOrder(*os.File) (bool, error) { return true, nil }

@@ -1,0 +1,55 @@
+//go:build !windows
+
+package localblob
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// readFlags keep a pipe from blocking whoever opens it for an object.
+const readFlags = os.O_RDONLY | unix.O_NONBLOCK
+
+func syncDirectory(f *os.File) error { return f.Sync() }
+
+// removeDir removes a directory if it is empty, and never a file that took its name.
+func removeDir(root *os.Root, dir string) error {
+	parent, err := openParent(root, dir)
+	if err != nil {
+		return err
+	}
+	defer parent.Close()
+	if err := unix.Unlinkat(int(parent.Fd()), path.Base(dir), unix.AT_REMOVEDIR); err != nil {
+		return &fs.PathError{Op: "rmdir", Path: dir, Err: err}
+	}
+	return nil
+}
+
+// inode returns the number by which the file system knows the file, 0 where it has none.
+func inode(info fs.FileInfo) uint64 {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(stat.Ino)
+	}
+	return 0
+}
+
+// tryLock takes the exclusive lock of f, or says that another holds it.
+func tryLock(f *os.File) (bool, error) {
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return true, nil
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return false, nil
+		case errors.Is(err, unix.EINTR):
+			continue
+		}
+		return false, &fs.PathError{Op: "flock", Path: f.Name(), Err: err}
+	}
+}

@@ -1,0 +1,87 @@
+package localblob
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+)
+
+const (
+	tempStart = ".heirloom-"
+	tempEnd   = ".tmp"
+	// sweepAge is far beyond the longest pause in a write that still goes on.
+	sweepAge = 24 * time.Hour
+	// sweepSample bounds what the first write of a process looks at in a large directory.
+	sweepSample = 4096
+)
+
+// isTemp says whether name is that of one of our temporary files.
+func isTemp(name string) bool {
+	return strings.HasPrefix(name, tempStart) && strings.HasSuffix(name, tempEnd)
+}
+
+// newTemp makes an empty temporary file in the directory itself.
+func (b *Bucket) newTemp(root *os.Root) (*os.File, string, error) {
+	var id [8]byte
+	for {
+		if _, err := rand.Read(id[:]); err != nil {
+			return nil, "", err
+		}
+		name := tempStart + hex.EncodeToString(id[:]) + tempEnd
+		f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o640)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		return f, name, err
+	}
+}
+
+// Sweep removes the temporary files that nobody has written to for at least age, and says how many. What a crash
+// leaves behind costs space and nothing else; the first write of each process sweeps a bounded part.
+func (b *Bucket) Sweep(ctx context.Context, age time.Duration) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	root, err := b.reader()
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return sweep(root, -1, age)
+}
+
+// sweep looks at the first limit names of the root, all if limit is negative.
+func sweep(root *os.Root, limit int, age time.Duration) (int, error) {
+	dir, err := root.Open(".")
+	if err != nil {
+		return 0, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(limit)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	removed := 0
+	for _, name := range names {
+		if !isTemp(name) {
+			continue
+		}
+		info, err := root.Lstat(name)
+		if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < age {
+			continue
+		}
+		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return removed, err
+		}
+		removed++
+	}
+	return removed, nil
+}

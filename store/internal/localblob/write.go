@@ -1,0 +1,218 @@
+package localblob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"syscall"
+)
+
+// Mode says what publishing does where the key exists.
+type Mode int
+
+const (
+	// Replace puts the new object in place of the old in one step.
+	Replace Mode = iota
+	// Create fails with fs.ErrExist and changes nothing. Of any number of writers exactly one succeeds.
+	Create
+)
+
+// maxTries bounds how often a write makes its directory again because a concurrent Delete removed it as empty.
+const maxTries = 100
+
+// Writer writes one object. Nothing is visible before Commit. Not safe for concurrent use.
+type Writer struct {
+	b     *Bucket
+	ctx   context.Context // of the one write that a Writer is; gocloud's interface gives it here and nowhere else
+	root  *os.Root
+	path  string
+	temp  string
+	file  *os.File
+	attrs attributes
+	head  []byte // the first bytes, for telling whether a content type is the one that readers would find
+	err   error  // the first failure; what follows it has no effect
+}
+
+// Put replaces the object at key.
+func (b *Bucket) Put(ctx context.Context, key string, body []byte) (Object, error) {
+	return b.writeAll(ctx, key, body, Replace)
+}
+
+// Create makes the object at key, or fails with fs.ErrExist.
+func (b *Bucket) Create(ctx context.Context, key string, body []byte) (Object, error) {
+	return b.writeAll(ctx, key, body, Create)
+}
+
+func (b *Bucket) writeAll(ctx context.Context, key string, body []byte, mode Mode) (Object, error) {
+	w, err := b.NewWriter(ctx, key)
+	if err != nil {
+		return Object{}, err
+	}
+	if _, err := w.Write(body); err != nil {
+		return Object{}, errors.Join(err, w.Abort())
+	}
+	return w.Commit(mode)
+}
+
+// NewWriter begins an object. The caller ends it with Commit or Abort.
+func (b *Bucket) NewWriter(ctx context.Context, key string) (*Writer, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	root, err := b.writer()
+	if err != nil {
+		return nil, err
+	}
+	f, temp, err := b.newTemp(root)
+	if err != nil {
+		return nil, err
+	}
+	return &Writer{b: b, ctx: ctx, root: root, path: pathOf(key), temp: temp, file: f}, nil
+}
+
+// Write adds to the object.
+func (w *Writer) Write(p []byte) (int, error) {
+	if w.err == nil {
+		w.err = w.ctx.Err()
+	}
+	if w.err != nil {
+		return 0, w.err
+	}
+	n, err := w.b.sys.write(w.file, p)
+	if room := sniffLen - len(w.head); room > 0 {
+		w.head = append(w.head, p[:min(n, room)]...)
+	}
+	w.err = err
+	return n, err
+}
+
+// Abort drops what was written. After Commit or Abort it does nothing.
+func (w *Writer) Abort() error {
+	if w.file == nil {
+		return nil
+	}
+	err := errors.Join(w.file.Close(), w.root.Remove(w.temp))
+	w.file = nil
+	return err
+}
+
+// Commit makes the object durable, then visible, then its visibility durable. When it fails with anything but
+// an error of that last step, nothing has changed; it leaves no temporary file in any case.
+func (w *Writer) Commit(mode Mode) (Object, error) {
+	if w.file == nil {
+		return Object{}, fs.ErrClosed
+	}
+	info, err := w.settle()
+	if err != nil {
+		return Object{}, errors.Join(err, w.Abort())
+	}
+	err = w.file.Close()
+	w.file = nil
+	if err == nil {
+		err = w.publish(mode)
+	}
+	if err != nil {
+		w.removeTemp()
+		return Object{}, err
+	}
+	return newObject(keyOf(w.path), info), nil
+}
+
+// settle gives the temporary file its attributes and mode, and makes it durable.
+func (w *Writer) settle() (fs.FileInfo, error) {
+	if w.err != nil {
+		return nil, w.err
+	}
+	if err := w.ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := setAttributes(w.file, w.attrs.stored(w.head)); err != nil {
+		return nil, err
+	}
+	if w.b.isGroup() {
+		if err := w.file.Chmod(0o660); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.b.sys.syncFile(w.file); err != nil {
+		return nil, err
+	}
+	return w.file.Stat()
+}
+
+// publish gives the settled file its name.
+func (w *Writer) publish(mode Mode) error {
+	dir := path.Dir(w.path)
+	for range maxTries {
+		if err := w.b.makeDir(w.root, dir); err != nil {
+			return err
+		}
+		err := w.name(mode)
+		if errors.Is(err, fs.ErrNotExist) && dir != "." {
+			w.b.forget(dir)
+			continue
+		}
+		if err != nil {
+			return w.explain(err)
+		}
+		err = w.b.syncDir(w.root, dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // deleted since, with its directory
+		}
+		return err
+	}
+	return &fs.PathError{Op: "write", Path: w.path, Err: fmt.Errorf("its directory was removed %d times: %w", maxTries, fs.ErrNotExist)}
+}
+
+func (w *Writer) name(mode Mode) error {
+	if mode == Create {
+		return w.claim()
+	}
+	return w.b.sys.renameOver(w.root, w.temp, w.path)
+}
+
+// claim names the file where no other has the name, by the first means that the file system has.
+func (w *Writer) claim() error {
+	if !w.b.linkRefused.Load() {
+		err := w.b.sys.link(w.root, w.temp, w.path)
+		if err == nil || w.isOurs(err) {
+			w.removeTemp()
+			return nil
+		}
+		if !refused(err) {
+			return err
+		}
+		w.b.linkRefused.Store(true)
+	}
+	err := w.b.sys.renameNew(w.root, w.temp, w.path)
+	if err != nil && refused(err) {
+		w.b.createFails.Store(true)
+		return &fs.PathError{Op: "create", Path: w.path, Err: fmt.Errorf("%w: the file system has neither link nor rename without replacing", errors.ErrUnsupported)}
+	}
+	return err
+}
+
+// isOurs says whether a link failed only because an earlier, repeated request of a network file system made it.
+func (w *Writer) isOurs(err error) bool {
+	if !errors.Is(err, fs.ErrExist) {
+		return false
+	}
+	temp, err1 := w.root.Lstat(w.temp)
+	there, err2 := w.root.Lstat(w.path)
+	return err1 == nil && err2 == nil && os.SameFile(temp, there)
+}
+
+// explain tells a directory in the way from an object.
+func (w *Writer) explain(err error) error {
+	info, statErr := w.root.Lstat(w.path)
+	if statErr == nil && info.IsDir() {
+		return &fs.PathError{Op: "write", Path: w.path, Err: syscall.EISDIR}
+	}
+	return err
+}
+
+// removeTemp drops the temporary name. A failure leaves a file that Sweep will find.
+func (w *Writer) removeTemp() { _ = w.root.Remove(w.temp) }

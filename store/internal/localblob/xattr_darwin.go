@@ -1,0 +1,5 @@
+package localblob
+
+import "golang.org/x/sys/unix"
+
+const noXattr = unix.ENOATTR

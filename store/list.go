@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+)
+
+// List yields all objects whose key begins with prefix, which may end within an
+// element, in bytewise order: one request for each 1,000. What has no valid key,
+// such as the directory marks of some S3 tools, is passed over. An error is the
+// last thing yielded. Nothing below prefix is an empty list.
+func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		for e, err := range s.entries(ctx, prefix, "") {
+			if !yield(e.Object, err) {
+				return
+			}
+		}
+	}
+}
+
+// ListDir yields the objects and directories right below dir, "" for the root,
+// in bytewise order of their keys: one request for each 1,000. An error is the
+// last thing yielded.
+func (s *Store) ListDir(ctx context.Context, dir Key) iter.Seq2[Entry, error] {
+	if dir != "" {
+		if _, err := s.full(dir); err != nil {
+			return func(yield func(Entry, error) bool) { yield(Entry{}, s.wrap("list", string(dir), err)) }
+		}
+	}
+	return s.entries(ctx, slashed(string(dir)), "/")
+}
+
+// entries yields a listing with keys relative to the store.
+func (s *Store) entries(ctx context.Context, prefix, delimiter string) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		p := s.back.pages(s.prefix+prefix, delimiter)
+		defer p.stop()
+		var last Key
+		for more := true; more; {
+			var page []Entry
+			_, err := s.do(ctx, Request{Op: "list", Key: prefix}, func(ctx context.Context) (err error) {
+				page, more, err = p.next(ctx)
+				return err
+			})
+			if err == nil {
+				page, err = s.clean(page, &last)
+			}
+			for _, e := range page {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(Entry{}, s.wrap("list", prefix, err))
+				return
+			}
+		}
+	}
+}
+
+// clean cuts the keys of a page to the store's root and drops what is no key. A
+// backend that lists out of order is refused rather than believed: what relies
+// on order would silently lose entries. last is the last key seen.
+func (s *Store) clean(page []Entry, last *Key) ([]Entry, error) {
+	kept := page[:0]
+	for _, e := range page {
+		name, ok := strings.CutPrefix(string(e.Key), s.prefix)
+		if !ok {
+			return kept, fmt.Errorf("the listing holds %q, which is outside %q", e.Key, s.prefix)
+		}
+		if e.IsDir {
+			name = strings.TrimSuffix(name, "/")
+		}
+		e.Key = Key(name)
+		if checkKey(name) != nil {
+			continue
+		}
+		at := e.Key
+		if e.IsDir {
+			at += "/" // "a-b" comes before the directory "a"
+		}
+		if *last != "" && at <= *last {
+			return kept, &Error{Kind: ErrCorrupt, Err: fmt.Errorf("the listing has %q after %q", at, *last)}
+		}
+		*last = at
+		kept = append(kept, e)
+	}
+	return kept, nil
+}
+
+func isNotExist(err error) bool { return errors.Is(err, ErrNotExist) }

@@ -1,0 +1,29 @@
+package store
+
+import "time"
+
+// Object describes what a store holds under one key.
+type Object struct {
+	Key      Key
+	Size     int64     // bytes
+	Modified time.Time // as the backend tells it, in its own resolution
+	// Version changes whenever the bytes do: an ETag, a generation, or inode,
+	// time and size. Opaque, "" where the backend has none.
+	Version string
+}
+
+// Entry is one line of ListDir. Of a directory only Key is set, without a slash
+// at its end.
+type Entry struct {
+	Object
+	IsDir bool
+}
+
+// Capabilities are what a backend promises beyond the contract of the package.
+type Capabilities struct {
+	AtomicCreate   bool // Create has exactly one winner
+	Replace        bool // Replace works: compare-and-swap on Version
+	Append         bool // AddLines appends instead of rewriting
+	Durable        bool // a write that returned survives a loss of power
+	ServerChecksum bool // the far side checks what it received against a checksum of ours
+}

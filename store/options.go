@@ -1,0 +1,41 @@
+package store
+
+import "context"
+
+// defaultAttempts is how often a request is tried in all while the backend
+// answers but says that it is unavailable.
+const defaultAttempts = 6
+
+// Options adjust Open. Nil and the zero value are the defaults.
+type Options struct {
+	// Environ is the environment the store may look at, as "NAME=value". Nil is
+	// an empty one. The credential chains of the cloud SDKs read their own.
+	Environ []string
+
+	// Intercept is called around every request, retries included, and must call
+	// do at most once; its error counts as the request's. It serves to count and
+	// to inject faults. It may be called from several goroutines.
+	Intercept func(ctx context.Context, r Request, do func() error) error
+
+	// MaxAttempts bounds the tries of one request. 0 is 6.
+	MaxAttempts int
+
+	// What Horovod calls the overrides of a store's paths; see Layout.
+	TrainPath, ValPath, TestPath, RunsPath string
+	SaveRuns                               *bool
+	CheckpointFilename                     string
+}
+
+// Request is one exchange with the backend.
+type Request struct {
+	Op    string // get, put, create, list, stat, delete or append
+	Key   string // of the object, or the prefix of a listing, without the store's own prefix
+	Bytes int64  // that a write carries, 0 else
+}
+
+func (o *Options) attempts() int {
+	if o.MaxAttempts > 0 {
+		return o.MaxAttempts
+	}
+	return defaultAttempts
+}

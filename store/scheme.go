@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// scheme is one kind of URL. open gets what stands behind "scheme://".
+type scheme struct {
+	name string
+	open func(ctx context.Context, rest string, opts Options) (*Store, error)
+}
+
+// schemes is the table of all that Open understands.
+func schemes() []scheme {
+	return []scheme{
+		{"file", openFile},
+		{"mem", openMem},
+		{"s3", openS3},
+		{"s3a", openS3},
+		{"s3n", openS3},
+		{"gs", openGCS},
+		{"hdfs", openLater("hdfs", "HDFS")},
+		{"dbfs", openLater("dbfs", "the Databricks file system")},
+	}
+}
+
+// openLater is for a scheme that is known to be missing.
+func openLater(name, what string) func(context.Context, string, Options) (*Store, error) {
+	return func(context.Context, string, Options) (*Store, error) {
+		err := fmt.Errorf("%s (%s://) cannot be used as a store by this version", what, name)
+		return nil, &Error{Kind: ErrUnsupported, Err: err}
+	}
+}
+
+// urlStart is a scheme of two letters or more, so that C:/ is a path.
+var urlStart = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+):(/*)`)
+
+// splitURL cuts "scheme://rest", or "scheme:/rest" where a slash follows. The
+// scheme of a plain path is "".
+func splitURL(url string) (name, rest string, err error) {
+	m := urlStart.FindStringSubmatch(url)
+	if m == nil || m[2] == "" {
+		return "", url, nil
+	}
+	name, rest = strings.ToLower(m[1]), url[len(m[1])+1:]
+	if after, ok := strings.CutPrefix(rest, "//"); ok {
+		return name, after, nil
+	}
+	if name == "file" || name == "dbfs" || name == "hdfs" {
+		return name, rest, nil // file:/path means the same as file:///path
+	}
+	return "", "", fmt.Errorf("%s: is followed by two slashes in a store's URL", name)
+}
+
+func openScheme(ctx context.Context, url string, opts Options) (*Store, error) {
+	if url == "" {
+		return nil, invalid(errors.New("the URL of the store is empty"))
+	}
+	name, rest, err := splitURL(url)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	if name == "" {
+		return openPath(rest, opts)
+	}
+	var known []string
+	for _, sc := range schemes() {
+		if sc.name == name {
+			return sc.open(ctx, rest, opts)
+		}
+		known = append(known, sc.name)
+	}
+	slices.Sort(known)
+	return nil, invalid(fmt.Errorf("unknown scheme %q; known are %s, and a plain path", name, strings.Join(known, ", ")))
+}

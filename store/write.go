@@ -1,0 +1,147 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io"
+)
+
+// Put stores body under key, replacing what is there in one step: readers see
+// the old bytes or the new.
+func (s *Store) Put(ctx context.Context, key Key, body []byte) error {
+	return s.write(ctx, "put", key, body, condition{})
+}
+
+// Create stores body if there is no object of that key, else the error is
+// ErrExist. Of several at once exactly one succeeds. Where the answer to a
+// request is lost, Create finds out whether it was applied.
+func (s *Store) Create(ctx context.Context, key Key, body []byte) error {
+	return s.write(ctx, "create", key, body, condition{absent: true})
+}
+
+// Replace stores body if the object still has that version, as Stat or a Reader
+// told it, else the error is ErrConflict, also where the object is gone. It is
+// ErrUnsupported where Capabilities().Replace is false.
+//
+// On S3 a version is a hash of the content, so that a body which returns to an
+// earlier one cannot be told from it; give each body something new.
+func (s *Store) Replace(ctx context.Context, key Key, body []byte, version string) error {
+	switch {
+	case !s.Capabilities().Replace:
+		return &Error{Op: "replace", Key: string(key), Kind: ErrUnsupported}
+	case version == "":
+		return &Error{Op: "replace", Key: string(key), Kind: ErrInvalid, Err: errors.New("the version is empty")}
+	}
+	err := s.write(ctx, "replace", key, body, condition{version: version})
+	if errors.Is(err, ErrNotExist) {
+		return &Error{Op: "replace", Key: string(key), Kind: ErrConflict, Err: errors.New("the object is gone")}
+	}
+	return err
+}
+
+// write is one conditional or plain write of a whole body.
+func (s *Store) write(ctx context.Context, op string, key Key, body []byte, cond condition) error {
+	full, err := s.full(key)
+	if err != nil {
+		return s.wrap(op, string(key), err)
+	}
+	if !cond.none() {
+		cond.id = newWriteID()
+	}
+	r := Request{Op: requestOp(cond), Key: string(key), Bytes: int64(len(body))}
+	unsure, err := s.do(ctx, r, func(ctx context.Context) error {
+		_, err := s.back.write(ctx, full, body, cond)
+		return err
+	})
+	refused := errors.Is(err, ErrExist) || errors.Is(err, ErrConflict)
+	if unsure && refused && s.wrote(ctx, key, full, body, cond.id) {
+		return nil
+	}
+	return s.renamed(op, err)
+}
+
+// wrote reports whether the object is the one that an earlier try of ours left,
+// whose answer was lost: by the id it carries, else by its bytes.
+func (s *Store) wrote(ctx context.Context, key Key, full string, body []byte, id string) bool {
+	m, ok := s.back.(marked)
+	if !ok {
+		found, err := s.Get(ctx, key)
+		return err == nil && bytes.Equal(found, body)
+	}
+	var found string
+	_, err := s.do(ctx, Request{Op: "stat", Key: string(key)}, func(ctx context.Context) (err error) {
+		found, err = m.writeID(ctx, full)
+		return err
+	})
+	return err == nil && found == id
+}
+
+// PutFrom stores what r yields, in parts if it is long. It must be exactly size
+// bytes, any number if size < 0; else the error is ErrInvalid and nothing is
+// visible. Where the
+// backend takes a long source as one stream, it is not tried again.
+func (s *Store) PutFrom(ctx context.Context, key Key, r io.Reader, size int64) (Object, error) {
+	full, err := s.full(key)
+	if err != nil {
+		return Object{}, s.wrap("put", string(key), err)
+	}
+	if size >= 0 && size <= smallBody {
+		return s.putSmall(ctx, key, r, size)
+	}
+	source := &exactReader{r: r, left: size, open: size < 0}
+	obj, err := s.stream(ctx, key, full, source)
+	if source.err != nil {
+		err = s.wrap("put", string(key), source.err) // why the backend gave up
+	}
+	obj.Key = key
+	return obj, err
+}
+
+// smallBody is up to which size a stream is read into memory and sent at once.
+const smallBody = 1 << 20
+
+func (s *Store) putSmall(ctx context.Context, key Key, r io.Reader, size int64) (Object, error) {
+	body, err := io.ReadAll(&exactReader{r: r, left: size})
+	if err != nil {
+		return Object{}, s.wrap("put", string(key), err)
+	}
+	full := s.prefix + string(key)
+	var obj Object
+	_, err = s.do(ctx, Request{Op: "put", Key: string(key), Bytes: size}, func(ctx context.Context) (err error) {
+		obj, err = s.back.write(ctx, full, body, condition{})
+		return err
+	})
+	obj.Key = key
+	return obj, err
+}
+
+// stream writes a source that is too long to be held.
+func (s *Store) stream(ctx context.Context, key Key, full string, source *exactReader) (Object, error) {
+	send := func(ctx context.Context, bytes int64, again bool, do func(context.Context) error) error {
+		r := Request{Op: "put", Key: string(key), Bytes: bytes}
+		if !again {
+			return s.attempt(ctx, r, do)
+		}
+		_, err := s.do(ctx, r, do)
+		return err
+	}
+	obj, err := s.back.stream(ctx, full, source, send)
+	return obj, s.wrap("put", string(key), err)
+}
+
+func requestOp(c condition) string {
+	if c.absent {
+		return "create"
+	}
+	return "put"
+}
+
+// newWriteID marks one write among all of all time.
+func newWriteID() string {
+	var id [16]byte
+	rand.Read(id[:]) // never fails
+	return hex.EncodeToString(id[:])
+}
