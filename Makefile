@@ -4,7 +4,7 @@ GO       ?= go
 BIN      := bin/heirloom
 CACHE    ?= $(or $(HEIRLOOM_TEST_CACHE),$(HOME)/.cache/heirloom-test)
 LDFLAGS  := -s -w
-PKGS     ?= ./...
+PKGS     ?= ./... ./testdata/digits
 FUZZTIME ?= 20s
 
 # Tools, pinned. They are built once and kept in the cache directory.
