@@ -57,8 +57,7 @@ type marked interface {
 }
 
 // appender is a backend that can add lines to a text file in place, under a
-// lock that writers of all processes hold. lines is called with the file's
-// lines under that lock and returns those to add.
+// lock that writers of all processes hold.
 type appender interface {
-	appendLines(ctx context.Context, key string, lines func(context.Context) ([]string, error)) error
+	appendLines(ctx context.Context, key string, lines linesFunc) error
 }

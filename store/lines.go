@@ -32,7 +32,7 @@ func (s *Store) AddLines(ctx context.Context, key Key, lines func(context.Contex
 		}
 		return list, err
 	}
-	if a, ok := s.back.(appender); ok {
+	if a, ok := s.back.(appender); ok && s.Capabilities().Append {
 		_, err := s.do(ctx, Request{Op: "append", Key: string(key)}, func(ctx context.Context) error {
 			return a.appendLines(ctx, full, checked)
 		})

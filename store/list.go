@@ -41,11 +41,8 @@ func (s *Store) entries(ctx context.Context, prefix, delimiter string) iter.Seq2
 		defer p.stop()
 		var last Key
 		for more := true; more; {
-			var page []Entry
-			_, err := s.do(ctx, Request{Op: "list", Key: prefix}, func(ctx context.Context) (err error) {
-				page, more, err = p.next(ctx)
-				return err
-			})
+			page, next, err := s.page(ctx, p, prefix)
+			more = next
 			if err == nil {
 				page, err = s.clean(page, &last)
 			}
@@ -60,6 +57,20 @@ func (s *Store) entries(ctx context.Context, prefix, delimiter string) iter.Seq2
 			}
 		}
 	}
+}
+
+// page fetches one page. A try whose page came, but was reported as failed, has
+// moved the pager on and is not repeated.
+func (s *Store) page(ctx context.Context, p pager, prefix string) (page []Entry, more bool, err error) {
+	came := false
+	_, err = s.do(ctx, Request{Op: "list", Key: prefix}, func(ctx context.Context) (err error) {
+		if !came {
+			page, more, err = p.next(ctx)
+			came = err == nil
+		}
+		return err
+	})
+	return page, more, err
 }
 
 // clean cuts the keys of a page to the store's root and drops what is no key. A

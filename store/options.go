@@ -17,6 +17,10 @@ type Options struct {
 	// to inject faults. It may be called from several goroutines.
 	Intercept func(ctx context.Context, r Request, do func() error) error
 
+	// Shared makes a local directory that Open's store has to create writable for
+	// its group, and keeps it so below.
+	Shared bool
+
 	// MaxAttempts bounds the tries of one request. 0 is 6.
 	MaxAttempts int
 

@@ -1,0 +1,191 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/heirloom-ml/heirloom/store/internal/localblob"
+)
+
+// openFile opens what stands behind "file://" or "file:". A host other than
+// this machine has no meaning here.
+func openFile(_ context.Context, rest string, opts Options) (*Store, error) {
+	if strings.Contains(rest, "?") {
+		return nil, invalid(errors.New("a file URL takes no parameters; write a path with a question mark without file://"))
+	}
+	rest = strings.TrimPrefix(rest, "localhost/")
+	if !strings.HasPrefix(rest, "/") && !filepath.IsAbs(filepath.FromSlash(rest)) {
+		return nil, invalid(fmt.Errorf("a file URL holds an absolute path, as in file:///%s", rest))
+	}
+	return openPath(filepath.FromSlash(rest), opts)
+}
+
+// openPath opens a local directory, which need not exist yet.
+func openPath(path string, opts Options) (*Store, error) {
+	if strings.ContainsRune(path, 0) {
+		return nil, invalid(errors.New("the path holds a zero byte"))
+	}
+	b, err := localblob.Open(path, &localblob.Options{Shared: opts.Shared})
+	if errors.Is(err, syscall.ENOTDIR) {
+		return nil, invalid(fmt.Errorf("%s is not a directory", path))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newStore(place{scheme: "file", root: b.Dir()}, "", &localBackend{bucket: b}, opts), nil
+}
+
+// localBackend is a directory of the local file system.
+type localBackend struct {
+	bucket *localblob.Bucket
+}
+
+func (b *localBackend) capabilities() Capabilities {
+	c := b.bucket.Capabilities()
+	return Capabilities{AtomicCreate: c.Create, Append: c.Append, Durable: c.Durable}
+}
+
+func (b *localBackend) close() error { return b.bucket.Close() }
+
+func (b *localBackend) stat(ctx context.Context, key string) (Object, error) {
+	obj, err := b.bucket.Stat(ctx, key)
+	return localObject(obj), err
+}
+
+func (b *localBackend) read(ctx context.Context, key string, offset, length int64, version string) (io.ReadCloser, Object, error) {
+	f, info, err := b.bucket.OpenFile(ctx, key)
+	if err != nil {
+		return nil, Object{}, err
+	}
+	obj := localObject(info)
+	if version != "" && version != obj.Version {
+		err = ErrConflict
+	} else if offset > 0 {
+		_, err = f.Seek(offset, io.SeekStart)
+	}
+	if err != nil {
+		f.Close() // only read
+		return nil, Object{}, err
+	}
+	if length < 0 {
+		return f, obj, nil
+	}
+	return limited{io.LimitReader(f, length), f}, obj, nil
+}
+
+type limited struct {
+	io.Reader
+	io.Closer
+}
+
+func (b *localBackend) write(ctx context.Context, key string, body []byte, cond condition) (Object, error) {
+	if cond.version != "" {
+		return Object{}, ErrUnsupported
+	}
+	put := b.bucket.Put
+	if cond.absent {
+		put = b.bucket.Create
+	}
+	obj, err := put(ctx, key, body)
+	return localObject(obj), err
+}
+
+func (b *localBackend) stream(ctx context.Context, key string, r io.Reader, send sendFunc) (Object, error) {
+	var obj localblob.Object
+	err := send(ctx, 0, false, func(ctx context.Context) error {
+		w, err := b.bucket.NewWriter(ctx, key)
+		if err != nil {
+			return err
+		}
+		if _, err := io.Copy(w, r); err != nil {
+			return errors.Join(err, w.Abort())
+		}
+		obj, err = w.Commit(localblob.Replace)
+		return err
+	})
+	return localObject(obj), err
+}
+
+func (b *localBackend) remove(ctx context.Context, key string) error {
+	return b.bucket.Delete(ctx, key, nil)
+}
+
+func (b *localBackend) appendLines(ctx context.Context, key string, lines linesFunc) error {
+	list, err := lines(ctx)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	return b.bucket.AppendLines(ctx, key, list)
+}
+
+// pages walks the tree once and cuts the walk into pages.
+func (b *localBackend) pages(prefix, delimiter string) pager {
+	walk := func(ctx context.Context) iter.Seq2[Entry, error] {
+		if delimiter == "" {
+			return objectEntries(b.bucket.Walk(ctx, prefix))
+		}
+		return dirEntries(b.bucket.ReadDir(ctx, strings.TrimSuffix(prefix, "/")))
+	}
+	return &walkPager{walk: walk}
+}
+
+func objectEntries(list iter.Seq2[localblob.Object, error]) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for o, err := range list {
+			if !yield(Entry{Object: localObject(o)}, err) {
+				return
+			}
+		}
+	}
+}
+
+func dirEntries(list iter.Seq2[localblob.Entry, error]) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for e, err := range list {
+			if !yield(Entry{Object: localObject(e.Object), IsDir: e.IsDir}, err) {
+				return
+			}
+		}
+	}
+}
+
+// walkPager cuts one walk into pages.
+type walkPager struct {
+	walk func(context.Context) iter.Seq2[Entry, error]
+	pull func() (Entry, error, bool) // nil before the first page
+	end  func()
+}
+
+func (p *walkPager) next(ctx context.Context) ([]Entry, bool, error) {
+	if p.pull == nil {
+		p.pull, p.end = iter.Pull2(p.walk(ctx))
+	}
+	var page []Entry
+	for len(page) < pageSize {
+		e, err, ok := p.pull()
+		if err != nil || !ok {
+			return page, false, err
+		}
+		page = append(page, e)
+	}
+	return page, true, nil
+}
+
+func (p *walkPager) stop() {
+	if p.end != nil {
+		p.end()
+	}
+}
+
+func localObject(o localblob.Object) Object {
+	if o.Key == "" {
+		return Object{}
+	}
+	return Object{Key: Key(o.Key), Size: o.Size, Modified: o.ModTime, Version: o.Version}
+}
