@@ -104,12 +104,17 @@ func (b *Bucket) extend(root *os.Root, f *os.File, p string, lines []string) err
 	if err := b.sys.syncFile(f); err != nil {
 		return err
 	}
-	if dir := path.Dir(p); !b.isSynced(dir) {
-		if err := b.makeDir(root, dir); err != nil {
-			return err
-		}
-		return b.syncDir(root, dir)
+	if b.isSynced(p) {
+		return nil
 	}
+	// Its maker may have died between naming the file and making the name durable.
+	if err := b.makeDir(root, path.Dir(p)); err != nil {
+		return err
+	}
+	if err := b.syncDir(root, path.Dir(p)); err != nil {
+		return err
+	}
+	b.setSynced(p)
 	return nil
 }
 

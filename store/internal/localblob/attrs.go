@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 )
@@ -61,7 +62,7 @@ func readAttributes(f *os.File) (attributes, error) {
 	if a.ContentType == "" {
 		head := make([]byte, sniffLen)
 		n, err := f.ReadAt(head, 0)
-		if n == 0 && err != nil && !isEOF(err) {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return a, err
 		}
 		a.ContentType = http.DetectContentType(head[:n])

@@ -24,11 +24,11 @@ type Bucket struct {
 	sys    system
 
 	mu     sync.Mutex
-	root   *os.Root        // guarded by mu; nil until the directory is known to exist
-	group  bool            // guarded by mu; the directory has the setgid bit
-	synced map[string]bool // guarded by mu; directories whose own entry is known to be on disk
-	locks  map[string]*keyLock
-	closed bool
+	root   *os.Root            // guarded by mu; nil until the directory is known to exist
+	group  bool                // guarded by mu; the directory has the setgid bit
+	synced map[string]bool     // guarded by mu; directories, and files appended to, whose own entry is known to be on disk
+	locks  map[string]*keyLock // guarded by mu; by path, while in use
+	closed bool                // guarded by mu
 
 	sweepOnce   sync.Once
 	linkRefused atomic.Bool

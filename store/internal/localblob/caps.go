@@ -3,7 +3,6 @@ package localblob
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"runtime"
 )
 
@@ -36,18 +35,20 @@ func (b *Bucket) Capabilities() Capabilities {
 	return c
 }
 
-// Probe tries exclusive creation and the flushing of the directory with temporary files, and returns what it found. It makes
-// the directory if there is none.
+// Probe tries exclusive creation and the flushing of the directory on a temporary file, and returns what it found.
+// It makes the directory if there is none.
 func (b *Bucket) Probe(ctx context.Context) (Capabilities, error) {
-	for _, want := range []error{nil, fs.ErrExist} {
-		err := b.probeCreate(ctx)
-		if errors.Is(err, errors.ErrUnsupported) {
-			break
-		}
-		if !errors.Is(err, want) {
-			return b.Capabilities(), err
-		}
-		_ = want
+	w, err := b.NewWriter(ctx, "probe")
+	if err != nil {
+		return b.Capabilities(), err
 	}
-	return b.Capabilities(), nil
+	w.path = tempStart + "probe-" + w.temp[len(tempStart):]
+	_, err = w.Commit(Create)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return b.Capabilities(), nil
+	}
+	if err != nil {
+		return b.Capabilities(), err
+	}
+	return b.Capabilities(), w.root.Remove(w.path)
 }

@@ -66,27 +66,27 @@ func (b *Bucket) isGroup() bool {
 	return b.group
 }
 
-func (b *Bucket) isSynced(dir string) bool {
+func (b *Bucket) isSynced(p string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.synced[dir]
+	return b.synced[p]
 }
 
-func (b *Bucket) setSynced(dir string) {
+func (b *Bucket) setSynced(p string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.synced) >= syncedLimit {
 		clear(b.synced)
 	}
-	b.synced[dir] = true
+	b.synced[p] = true
 }
 
-// forget drops what is remembered of dir and of all below it, which someone has removed.
-func (b *Bucket) forget(dir string) {
+// forget drops what is remembered of a path and of all below it, which someone has removed.
+func (b *Bucket) forget(p string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for known := range b.synced {
-		if known == dir || strings.HasPrefix(known, dir+"/") {
+		if known == p || strings.HasPrefix(known, p+"/") {
 			delete(b.synced, known)
 		}
 	}

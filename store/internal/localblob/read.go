@@ -71,8 +71,6 @@ func (b *Bucket) Stat(ctx context.Context, key string) (Object, error) {
 	return newObject(key, info), nil
 }
 
-// Delete is in gocloud's form; opts may be nil. The object is gone for good when it returns, and with it the
-// directories that it leaves empty.
 func (b *Bucket) remove(ctx context.Context, key string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -92,6 +90,7 @@ func (b *Bucket) remove(ctx context.Context, key string) error {
 	if err := root.Remove(p); err != nil {
 		return readError(p, err)
 	}
+	b.forget(p)
 	err = b.syncDir(root, b.prune(root, path.Dir(p)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // another Delete removed that directory too
@@ -110,14 +109,19 @@ func checkRegular(p string, info fs.FileInfo) error {
 	return &fs.PathError{Op: "open", Path: p, Err: fmt.Errorf("not a regular file: %w", fs.ErrInvalid)}
 }
 
-// readError gives absence one form: a key below an object is absent too. What leads out of the directory, which
-// package os reports by an error of its own, is a matter of permission.
+// readError gives absence one form: a key below an object is absent too.
 func readError(p string, err error) error {
 	if errors.Is(err, syscall.ENOTDIR) {
 		return &fs.PathError{Op: "open", Path: p, Err: fs.ErrNotExist}
 	}
+	return outside(p, err)
+}
+
+// outside tells a path that leads out of the directory, which package os reports by an error of its own, as a
+// matter of permission.
+func outside(p string, err error) error {
 	var number syscall.Errno
-	if errors.As(err, &number) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrClosed) {
+	if errors.As(err, &number) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrClosed) {
 		return err
 	}
 	return &fs.PathError{Op: "open", Path: p, Err: fmt.Errorf("%w: %w", fs.ErrPermission, err)}

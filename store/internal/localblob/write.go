@@ -62,6 +62,9 @@ func (b *Bucket) NewWriter(ctx context.Context, key string) (*Writer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if key == "" {
+		return nil, &fs.PathError{Op: "write", Path: b.dir, Err: fmt.Errorf("empty key: %w", fs.ErrInvalid)}
+	}
 	root, err := b.writer()
 	if err != nil {
 		return nil, err
@@ -148,7 +151,7 @@ func (w *Writer) publish(mode Mode) error {
 	dir := path.Dir(w.path)
 	for range maxTries {
 		if err := w.b.makeDir(w.root, dir); err != nil {
-			return err
+			return outside(w.path, err)
 		}
 		err := w.name(mode)
 		if errors.Is(err, fs.ErrNotExist) && dir != "." {
@@ -211,7 +214,7 @@ func (w *Writer) explain(err error) error {
 	if statErr == nil && info.IsDir() {
 		return &fs.PathError{Op: "write", Path: w.path, Err: syscall.EISDIR}
 	}
-	return err
+	return outside(w.path, err)
 }
 
 // removeTemp drops the temporary name. A failure leaves a file that Sweep will find.

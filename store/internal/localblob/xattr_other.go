@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-func setXattr(*os.File, string, []byte) error           { return errors.ErrUnsupported }
-func getXattr(*os.File, string) ([]byte, error)         { return nil, nil }
+func setXattr(*os.File, string, []byte) error   { return errors.ErrUnsupported }
+func getXattr(*os.File, string) ([]byte, error) { return nil, nil }
