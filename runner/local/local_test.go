@@ -1,0 +1,329 @@
+//go:build linux
+
+package local
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// launcherVar makes the test binary a launcher of the Spec it holds.
+const launcherVar = "HEIRLOOM_TEST_LAUNCH"
+
+func TestMain(m *testing.M) {
+	if text, ok := os.LookupEnv(launcherVar); ok {
+		launch(text)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func launch(text string) {
+	var spec Spec
+	if err := json.Unmarshal([]byte(text), &spec); err != nil {
+		panic(err)
+	}
+	spec.Signals, spec.Stdout, spec.Stderr = Catch(), os.Stdout, os.Stderr
+	p, err := Start(spec)
+	if err != nil {
+		panic(err)
+	}
+	exit, err := p.Wait(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	p.Drain(time.Second)
+	spec.Signals.Close()
+	_ = json.NewEncoder(os.Stdout).Encode(exit)
+}
+
+// shell gives a Spec for a script, marked for this test alone.
+func shell(t *testing.T, script string) Spec {
+	t.Helper()
+	mark := "HEIRLOOM_TEST_MARK=" + t.Name() + t.TempDir()
+	return Spec{
+		Args:   []string{"sh", "-c", script},
+		Env:    []string{"PATH=" + os.Getenv("PATH"), mark},
+		LogDir: t.TempDir(),
+		Mark:   mark,
+	}
+}
+
+func run(t *testing.T, spec Spec) Exit {
+	t.Helper()
+	p, err := Start(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exit, err := p.Wait(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Drain(time.Minute)
+	return exit
+}
+
+func readLog(t *testing.T, spec Spec, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(spec.LogDir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// expect is a writer one can wait on for a text.
+type expect struct {
+	mu   sync.Mutex // guards buf
+	buf  bytes.Buffer
+	more chan struct{}
+}
+
+func newExpect() *expect { return &expect{more: make(chan struct{}, 1)} }
+
+func (e *expect) Write(b []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	select {
+	case e.more <- struct{}{}:
+	default:
+	}
+	return e.buf.Write(b)
+}
+
+func (e *expect) String() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.buf.String()
+}
+
+func (e *expect) wait(t *testing.T, text string) {
+	t.Helper()
+	limit := time.After(30 * time.Second)
+	for !strings.Contains(e.String(), text) {
+		select {
+		case <-e.more:
+		case <-limit:
+			t.Fatalf("no %q in %q", text, e.String())
+		}
+	}
+}
+
+func TestExit(t *testing.T) {
+	tests := []struct {
+		name, script string
+		code         int
+		signal       string
+	}{
+		{"ok", "exit 0", 0, ""},
+		{"code", "exit 7", 7, ""},
+		{"high code", "exit 143", 143, ""},
+		{"TERM by itself", "kill -TERM $$", 143, "SIGTERM"},
+		{"KILL by itself", "kill -KILL $$", 137, "SIGKILL"},
+		{"SEGV", "kill -SEGV $$", 139, "SIGSEGV"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			exit := run(t, shell(t, tt.script))
+			if exit.Code != tt.code || exit.Signal != tt.signal || exit.Exited() != (tt.signal == "") {
+				t.Errorf("got %d %q, want %d %q", exit.Code, exit.Signal, tt.code, tt.signal)
+			}
+			if exit.Started.IsZero() || exit.Ended.Before(exit.Started) || exit.Stop != "" || exit.Left != 0 {
+				t.Errorf("got %+v", exit)
+			}
+		})
+	}
+}
+
+func TestCannotStart(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("plain", "echo", 0o644)
+	tests := []struct {
+		name, command string
+		want          error
+	}{
+		{"no such command", "heirloom-no-such-command", ErrNotFound},
+		{"no such file", filepath.Join(dir, "none"), ErrNotFound},
+		{"below a file", filepath.Join(dir, "plain/x"), ErrNotFound},
+		{"empty", "", ErrNotFound},
+		{"not executable", filepath.Join(dir, "plain"), ErrNotExecutable},
+		{"not executable in PATH", "plain", ErrNotExecutable},
+		{"directory", dir, ErrNotExecutable},
+		{"no format", write("garbage", "\x01\x02\x03", 0o755), ErrNotExecutable},
+		{"no interpreter", write("script", "#!/no/such/interpreter\n", 0o755), ErrNotExecutable},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			spec := shell(t, "")
+			spec.Args = []string{tt.command}
+			spec.Env[0] += ":" + dir
+			before := openFiles(t)
+			if _, err := Start(spec); !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.command) {
+				t.Errorf("got %v, want %v naming %q", err, tt.want, tt.command)
+			}
+			if after := openFiles(t); after != before {
+				t.Errorf("%d open files before, %d after", before, after)
+			}
+		})
+	}
+}
+
+func TestWorkingDirectoryAbsent(t *testing.T) {
+	spec := shell(t, "true")
+	spec.Dir = filepath.Join(t.TempDir(), "none")
+	_, err := Start(spec)
+	if err == nil || errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "working directory") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFindUsesPathOfTheJob(t *testing.T) {
+	first, second := t.TempDir(), t.TempDir()
+	for dir, mode := range map[string]os.FileMode{first: 0o644, second: 0o755} {
+		if err := os.WriteFile(filepath.Join(dir, "tool"), []byte("#!/bin/sh\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spec := Spec{Args: []string{"tool"}, Env: []string{"PATH=" + first + ":" + second}}
+	if got, err := spec.Find(); err != nil || got != filepath.Join(second, "tool") {
+		t.Errorf("got %s, %v", got, err)
+	}
+	spec = Spec{Args: []string{"./tool"}, Dir: second}
+	if got, err := spec.Find(); err != nil || got != "./tool" {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if exit := run(t, Spec{Args: []string{"./tool"}, Dir: second, LogDir: t.TempDir()}); exit.Code != 0 {
+		t.Errorf("got %+v", exit)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	spec := shell(t, "echo $PYTHONUNBUFFERED")
+	run(t, spec)
+	if got := readLog(t, spec, stdoutLog); got != "x\n" {
+		t.Errorf("unset: got %q", got)
+	}
+	spec = shell(t, "echo $PYTHONUNBUFFERED")
+	spec.Env = append(spec.Env, "PYTHONUNBUFFERED=1")
+	run(t, spec)
+	if got := readLog(t, spec, stdoutLog); got != "1\n" {
+		t.Errorf("set: got %q", got)
+	}
+}
+
+func TestStdin(t *testing.T) {
+	spec := shell(t, "cat; echo end")
+	run(t, spec)
+	if got := readLog(t, spec, stdoutLog); got != "end\n" {
+		t.Errorf("nil: got %q", got)
+	}
+	spec = shell(t, "cat")
+	spec.Stdin = strings.NewReader("from a reader")
+	run(t, spec)
+	if got := readLog(t, spec, stdoutLog); got != "from a reader" {
+		t.Errorf("reader: got %q", got)
+	}
+	path := filepath.Join(t.TempDir(), "in")
+	if err := os.WriteFile(path, []byte("from a file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	spec = shell(t, "cat")
+	spec.Stdin = file
+	run(t, spec)
+	if got := readLog(t, spec, stdoutLog); got != "from a file" {
+		t.Errorf("file: got %q", got)
+	}
+	if _, err := file.Stat(); err != nil {
+		t.Errorf("the caller's file was closed: %v", err)
+	}
+}
+
+func TestNothingLeaks(t *testing.T) {
+	run(t, shell(t, "true"))
+	before := openFiles(t)
+	for range 20 {
+		run(t, shell(t, "echo out; echo err >&2"))
+	}
+	if after := openFiles(t); after != before {
+		t.Errorf("%d open files before, %d after", before, after)
+	}
+	goleak.VerifyNone(t)
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("needs /proc")
+	}
+	return len(entries)
+}
+
+// marked gives the processes that carry the mark, found independently of the
+// code under test.
+func marked(t *testing.T, mark string) (pids []string) {
+	t.Helper()
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files {
+		environ, err := os.ReadFile(file)
+		if err == nil && slices.Contains(strings.Split(string(environ), "\x00"), mark) {
+			pids = append(pids, strings.Split(file, "/")[2])
+		}
+	}
+	return pids
+}
+
+// launcher starts the test binary as a launcher of spec.
+func launcher(t *testing.T, spec Spec) (*exec.Cmd, *expect) {
+	t.Helper()
+	text, err := json.Marshal(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := newExpect()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", launcherVar, text))
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, out
+}
+
+func waitGone(t *testing.T, mark string, limit time.Duration) {
+	t.Helper()
+	for end := time.Now().Add(limit); ; {
+		left := marked(t, mark)
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("still running after %s: %v", limit, left)
+		}
+	}
+}

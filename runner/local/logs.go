@@ -1,0 +1,207 @@
+package local
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+const (
+	stdoutLog   = "stdout.log"
+	stderrLog   = "stderr.log"
+	combinedLog = "combined.log"
+
+	maxLine   = 1 << 20                // bytes; combined.log breaks longer ones
+	straggler = 500 * time.Millisecond // for output still in a pipe that someone keeps open
+)
+
+// logs keeps both streams: each byte for byte, and together line by line.
+type logs struct {
+	out, err *stream
+	combined *combined
+	copies   sync.WaitGroup
+}
+
+// openLogs creates the three files in dir, or appends to them.
+func openLogs(dir string, out, err io.Writer) (*logs, error) {
+	both, fail := openLog(filepath.Join(dir, combinedLog))
+	if fail != nil {
+		return nil, fail
+	}
+	l := &logs{combined: &combined{file: both}}
+	if l.out, fail = openStream(filepath.Join(dir, stdoutLog), l.combined, out); fail != nil {
+		_ = both.Close()
+		return nil, fail
+	}
+	if l.err, fail = openStream(filepath.Join(dir, stderrLog), l.combined, err); fail != nil {
+		l.out.closeAll()
+		_ = both.Close()
+		return nil, fail
+	}
+	return l, nil
+}
+
+func (l *logs) closeChild() {
+	_ = l.out.child.Close()
+	_ = l.err.child.Close()
+}
+
+// follow begins to read what the process writes.
+func (l *logs) follow() {
+	for _, s := range []*stream{l.out, l.err} {
+		s.view.start()
+		l.copies.Go(s.copy)
+	}
+}
+
+// finish waits for the ends of both streams and closes the files. It must follow
+// the end of all of the job's processes: what an escaped one still holds open is
+// read for a moment and then left.
+func (l *logs) finish() (lost int64, err error) {
+	limit := time.Now().Add(straggler)
+	_ = l.out.pipe.SetReadDeadline(limit)
+	_ = l.err.pipe.SetReadDeadline(limit)
+	l.copies.Wait()
+	files := []*logFile{l.out.file, l.err.file, l.combined.file}
+	for _, f := range files {
+		f.settle()
+		lost += f.lost
+		err = errors.Join(err, f.err)
+	}
+	return lost, err
+}
+
+func (l *logs) drain(stall time.Duration) int64 {
+	return l.out.view.drain(stall) + l.err.view.drain(stall)
+}
+
+// abandon undoes openLogs.
+func (l *logs) abandon() {
+	l.out.closeAll()
+	l.err.closeAll()
+	_ = l.combined.file.Close()
+}
+
+// stream carries one output of the process: its log first, then the lines it
+// completes, then the eyes of who watches.
+type stream struct {
+	pipe, child *os.File
+	file        *logFile
+	combined    *combined
+	view        *view
+	partial     []byte // the line not yet ended
+}
+
+func openStream(path string, both *combined, show io.Writer) (*stream, error) {
+	file, err := openLog(path)
+	if err != nil {
+		return nil, err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	v, err := newView(path, show)
+	if err != nil {
+		_, _, _ = file.Close(), r.Close(), w.Close()
+		return nil, err
+	}
+	return &stream{pipe: r, child: w, file: file, combined: both, view: v}, nil
+}
+
+func (s *stream) closeAll() {
+	_, _, _ = s.pipe.Close(), s.child.Close(), s.file.Close()
+	s.view.close()
+}
+
+func (s *stream) copy() {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := s.pipe.Read(buf)
+		if n > 0 {
+			s.take(buf[:n])
+		}
+		if err != nil {
+			break
+		}
+	}
+	if len(s.partial) > 0 {
+		s.combined.add(append(s.partial, '\n'))
+	}
+	s.view.end()
+	_ = s.pipe.Close()
+}
+
+func (s *stream) take(b []byte) {
+	at := s.file.size
+	kept := s.file.append(b)
+	s.view.push(at, kept, b[kept:])
+	if n := bytes.LastIndexByte(b, '\n') + 1; n > 0 {
+		s.combined.add(append(s.partial, b[:n]...))
+		s.partial, b = s.partial[:0], b[n:]
+	}
+	s.partial = append(s.partial, b...)
+	if len(s.partial) >= maxLine {
+		s.combined.add(append(s.partial, '\n'))
+		s.partial = s.partial[:0]
+	}
+}
+
+// combined takes whole lines of both streams in the order they were read.
+type combined struct {
+	mu   sync.Mutex // guards file
+	file *logFile
+}
+
+func (c *combined) add(lines []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.file.append(lines)
+}
+
+// logFile is appended to. A write that fails loses its bytes, which are counted,
+// and the next is tried again: a full disk may have room later, and the job is
+// worth more than its log.
+type logFile struct {
+	*os.File
+	size int64 // bytes, also those there before
+	lost int64
+	err  error // the first
+}
+
+func openLog(path string) (*logFile, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o640)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return &logFile{File: f, size: info.Size()}, nil
+}
+
+// append returns how many bytes of b are in the file.
+func (f *logFile) append(b []byte) int {
+	n, err := f.Write(b)
+	f.size += int64(n)
+	if err != nil {
+		f.lost += int64(len(b) - n)
+		if f.err == nil {
+			f.err = err
+		}
+	}
+	return n
+}
+
+func (f *logFile) settle() {
+	if err := f.Close(); err != nil && f.err == nil {
+		f.err = err
+	}
+}

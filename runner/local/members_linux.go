@@ -1,0 +1,94 @@
+package local
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strconv"
+	"syscall"
+)
+
+func ownSession() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// members gives the living processes of the job: those of its session and group,
+// and those that left both but carry its mark.
+func (p *Process) members() []int {
+	if p.spec.Mark == "" && syscall.Kill(-p.PID(), 0) != nil {
+		return nil
+	}
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = dir.Close() }()
+	names, _ := dir.Readdirnames(-1)
+	var found []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil && pid != os.Getpid() && pid != os.Getppid() && p.owns(pid) {
+			found = append(found, pid)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+func (p *Process) owns(pid int) bool {
+	s, ok := readStat(pid)
+	if !ok || s.state == 'Z' || s.state == 'X' || s.birth < p.birth {
+		return false
+	}
+	return s.session == p.PID() || s.group == p.PID() || (p.spec.Mark != "" && hasMark(pid, p.spec.Mark))
+}
+
+func hasMark(pid int, mark string) bool {
+	environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return false
+	}
+	for entry := range bytes.SplitSeq(environ, []byte{0}) {
+		if string(entry) == mark {
+			return true
+		}
+	}
+	return false
+}
+
+// signalAll signals the group at once, then those of the job that left it.
+func (p *Process) signalAll(sig syscall.Signal) {
+	p.signalGroup(sig)
+	for _, pid := range p.members() {
+		if s, ok := readStat(pid); ok && s.group != p.PID() {
+			_ = syscall.Kill(pid, sig)
+		}
+	}
+}
+
+type stat struct {
+	state          byte
+	group, session int
+	birth          uint64 // ticks since the machine started
+}
+
+// readStat reads /proc/PID/stat, where the name in parentheses may hold anything.
+func readStat(pid int) (stat, bool) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return stat{}, false
+	}
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	if len(fields) < 20 {
+		return stat{}, false
+	}
+	s := stat{state: fields[0][0]}
+	s.group, _ = strconv.Atoi(string(fields[2]))
+	s.session, _ = strconv.Atoi(string(fields[3]))
+	s.birth, err = strconv.ParseUint(string(fields[19]), 10, 64)
+	return s, err == nil
+}
+
+func birthOf(pid int) uint64 {
+	s, _ := readStat(pid)
+	return s.birth
+}

@@ -1,0 +1,195 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"runtime"
+	"time"
+)
+
+// Process is a started process. It must be waited for.
+type Process struct {
+	spec    Spec
+	cmd     *exec.Cmd
+	started time.Time
+	birth   uint64 // the kernel's own start time of the process, in ticks; 0 = unknown
+	exited  chan struct{}
+	ended   time.Time // set, as are state and waitErr, before exited is closed
+	state   *os.ProcessState
+	waitErr error
+
+	logs  *logs
+	guard *guard
+	input *feed
+
+	stop     string    // what was last asked of it
+	deadline time.Time // when the grace time ends; zero = it was not asked to end
+	killed   bool
+}
+
+// Start starts the process. It fails with ErrNotFound or ErrNotExecutable where
+// a shell would say 127 or 126; then nothing is left behind but empty logs.
+func Start(spec Spec) (*Process, error) {
+	path, err := spec.Find()
+	if err != nil {
+		return nil, err
+	}
+	if spec.Grace <= 0 {
+		spec.Grace = DefaultGrace
+	}
+	p := &Process{spec: spec, exited: make(chan struct{})}
+	p.cmd = &exec.Cmd{Path: path, Args: spec.Args, Dir: spec.Dir, Env: spec.environ(), SysProcAttr: ownSession()}
+	if err := p.open(); err != nil {
+		return nil, err
+	}
+	if err := p.launch(); err != nil {
+		p.logs.abandon()
+		p.input.close()
+		p.guard.release()
+		return nil, err
+	}
+	p.logs.follow()
+	p.input.start()
+	return p, nil
+}
+
+// PID is the number of the process, which is also that of its session.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+func (p *Process) open() (err error) {
+	if p.input, err = openFeed(p.spec.Stdin); err != nil {
+		return err
+	}
+	if p.logs, err = openLogs(p.spec.LogDir, p.spec.Stdout, p.spec.Stderr); err != nil {
+		p.input.close()
+		return fmt.Errorf("open logs: %w", err)
+	}
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = p.input.child(), p.logs.out.child, p.logs.err.child
+	p.guard = startGuard(p.spec.Mark)
+	return nil
+}
+
+// launch starts the process from a thread that stays with it until it ends: the
+// kernel sends the parent-death signal when that thread goes, not the program.
+func (p *Process) launch() error {
+	ready := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		p.started = time.Now()
+		err := p.cmd.Start()
+		if err == nil {
+			p.birth = birthOf(p.PID()) // not yet waited for, so still to be seen
+		}
+		ready <- err
+		if err != nil {
+			return
+		}
+		p.state, p.waitErr = p.cmd.Process.Wait()
+		p.ended = time.Now()
+		close(p.exited)
+	}()
+	if err := <-ready; err != nil {
+		if errors.Is(err, fs.ErrNotExist) { // the file is there, so what its first line names is not
+			return fmt.Errorf("%w: %s: its interpreter does not exist", ErrNotExecutable, p.spec.Args[0])
+		}
+		return startError(p.spec.Args[0], err)
+	}
+	p.guard.watch(p.PID())
+	p.logs.closeChild()
+	p.input.closeChild()
+	return nil
+}
+
+// Wait passes signals on until the process has ended, ends what it left behind,
+// and closes the logs. When ctx is cancelled the process is asked to end, and
+// killed after the grace time. Showing the output may lag behind: see Drain.
+func (p *Process) Wait(ctx context.Context) (Exit, error) {
+	p.attend(ctx)
+	exit := Exit{Started: p.started, Ended: p.ended, Stop: p.stop, Killed: p.killed}
+	exit.Left, exit.Survivors = p.sweep(ctx)
+	p.guard.release()
+	p.input.close()
+	exit.LostBytes, exit.LogErr = p.logs.finish()
+	if p.waitErr != nil {
+		return exit, fmt.Errorf("wait for process %d: %w", p.PID(), p.waitErr)
+	}
+	exit.Code, exit.Signal = outcome(p.state)
+	return exit, nil
+}
+
+// Drain waits until what the process wrote has been shown, and gives up when the
+// reader has taken nothing for that long; it returns the bytes not shown. A
+// writer that blocks for ever keeps one goroutine.
+func (p *Process) Drain(stall time.Duration) int64 { return p.logs.drain(stall) }
+
+// startError tells a command that is absent from one that cannot run.
+func startError(name string, err error) error {
+	switch {
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), isNotDir(err):
+		return fmt.Errorf("%w: %s: %w", ErrNotFound, name, root(err))
+	case errors.Is(err, fs.ErrPermission), isBadFormat(err):
+		return fmt.Errorf("%w: %s: %w", ErrNotExecutable, name, root(err))
+	}
+	return fmt.Errorf("start %s: %w", name, err)
+}
+
+// root drops the path and call that the message already has.
+func root(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// feed is the standard input of a process.
+type feed struct {
+	from    io.Reader // nil = nothing to copy
+	in, out *os.File  // in: the child's end; out: ours, when from is copied
+	lent    bool      // in belongs to the caller
+}
+
+func openFeed(from io.Reader) (*feed, error) {
+	if from == nil {
+		null, err := os.Open(os.DevNull)
+		return &feed{in: null}, err
+	}
+	if file, ok := from.(*os.File); ok {
+		return &feed{in: file, lent: true}, nil
+	}
+	in, out, err := os.Pipe()
+	return &feed{from: from, in: in, out: out}, err
+}
+
+func (f *feed) child() *os.File { return f.in }
+
+// start copies until the reader or the process ends. A reader that blocks keeps
+// its goroutine until its next return; nobody waits for it.
+func (f *feed) start() {
+	if f.from == nil {
+		return
+	}
+	go func() {
+		_, _ = io.Copy(f.out, f.from)
+		_ = f.out.Close()
+	}()
+}
+
+func (f *feed) closeChild() {
+	if !f.lent {
+		_ = f.in.Close()
+	}
+}
+
+func (f *feed) close() {
+	f.closeChild()
+	if f.out != nil {
+		_ = f.out.Close()
+	}
+}

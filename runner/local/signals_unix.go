@@ -1,0 +1,71 @@
+//go:build unix
+
+package local
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	sigTerm = syscall.SIGTERM
+	sigKill = syscall.SIGKILL
+)
+
+func caught() []os.Signal {
+	return []os.Signal{
+		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
+		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGPIPE,
+	}
+}
+
+// pass gives a signal to the job as a terminal would: to all of it what stops,
+// to the process itself what only it can know the meaning of.
+func (p *Process) pass(sig os.Signal) {
+	switch sig {
+	case syscall.SIGPIPE:
+	case syscall.SIGTSTP: // the job stops and then we do; SIGCONT comes as a signal of its own
+		p.signalGroup(syscall.SIGSTOP)
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	case syscall.SIGCONT:
+		p.signalGroup(syscall.SIGCONT)
+	case syscall.SIGTERM:
+		p.terminate(signalName(sig))
+	case syscall.SIGUSR1, syscall.SIGUSR2:
+		select {
+		case <-p.exited:
+		default:
+			_ = p.cmd.Process.Signal(sig)
+		}
+	default:
+		p.note(sig)
+		p.signalAll(sig.(syscall.Signal))
+	}
+}
+
+// signalGroup signals the group of the process, which while it has a member
+// keeps its number from being given to another.
+func (p *Process) signalGroup(sig syscall.Signal) { _ = syscall.Kill(-p.PID(), sig) }
+
+func signalName(sig os.Signal) string {
+	if s, ok := sig.(syscall.Signal); ok {
+		return unix.SignalName(s)
+	}
+	return sig.String()
+}
+
+func outcome(state *os.ProcessState) (code int, signal string) {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal()), signalName(status.Signal())
+	}
+	return state.ExitCode(), ""
+}
+
+func isBadFormat(err error) bool {
+	return errors.Is(err, syscall.ENOEXEC) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ETXTBSY)
+}
+
+func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }

@@ -1,0 +1,51 @@
+package local
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/windows"
+)
+
+const (
+	sigTerm = syscall.SIGTERM
+	sigKill = syscall.SIGKILL
+)
+
+func caught() []os.Signal { return []os.Signal{os.Interrupt} }
+
+// pass does nothing with Ctrl-C: the console has already given it to the job.
+func (p *Process) pass(sig os.Signal) { p.note(sig) }
+
+// signalAll can only end the process itself here; it has no gentler way.
+func (p *Process) signalAll(sig syscall.Signal) {
+	if sig == sigKill || sig == sigTerm {
+		_ = p.cmd.Process.Kill()
+	}
+}
+
+func (p *Process) members() []int { return nil }
+
+func birthOf(int) uint64 { return 0 }
+
+func signalName(sig os.Signal) string {
+	if sig == os.Interrupt {
+		return "SIGINT"
+	}
+	return sig.String()
+}
+
+func outcome(state *os.ProcessState) (code int, signal string) { return state.ExitCode(), "" }
+
+func isBadFormat(err error) bool { return errors.Is(err, windows.ERROR_BAD_EXE_FORMAT) }
+
+func isNotDir(error) bool { return false }
+
+func ownSession() *syscall.SysProcAttr { return nil }
+
+type guard struct{}
+
+func startGuard(string) *guard { return nil }
+func (*guard) watch(int)       {}
+func (*guard) release()        {}
