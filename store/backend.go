@@ -61,3 +61,6 @@ type marked interface {
 type appender interface {
 	appendLines(ctx context.Context, key string, lines linesFunc) error
 }
+
+// blind is a backend whose remove succeeds where nothing was.
+type blind interface{ removesBlindly() }

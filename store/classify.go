@@ -1,43 +1,213 @@
 package store
 
 import (
-	"context"
+	"crypto/tls"
 	"errors"
+	"io"
 	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"syscall"
 
+	"cloud.google.com/go/storage"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"gocloud.dev/gcerrors"
+	"google.golang.org/api/googleapi"
 )
 
 // kindOf tells the kind of an error, nil if none fits. It looks past the
 // libraries' own classes, which turn refused access into absence (gcsblob) and
 // throttling into "unknown" (s3blob), to what the provider or system said.
 func kindOf(err error) error {
-	for _, kind := range []error{ErrConflict, ErrCorrupt, ErrUnavailable, ErrNoSpace, ErrUnsupported} {
+	for _, kind := range []error{ErrExist, ErrConflict, ErrCorrupt, ErrUnavailable, ErrNoSpace, ErrUnsupported} {
 		if errors.Is(err, kind) {
 			return kind
 		}
 	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if isEnded(err) {
 		return nil
 	}
-	for _, kind := range []error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, fs.ErrInvalid} {
-		if errors.Is(err, kind) {
+	for _, classify := range []func(error) (kind error, known bool){
+		kindOfS3, kindOfGoogle, kindOfSystem, kindOfFS, kindOfNetwork, kindOfGocloud,
+	} {
+		if kind, known := classify(err); known {
 			return kind
 		}
-	}
-	switch gcerrors.Code(err) {
-	case gcerrors.NotFound:
-		return ErrNotExist
-	case gcerrors.AlreadyExists, gcerrors.FailedPrecondition:
-		return ErrExist
-	case gcerrors.InvalidArgument:
-		return ErrInvalid
-	case gcerrors.PermissionDenied:
-		return ErrPermission
-	case gcerrors.Unimplemented:
-		return ErrUnsupported
 	}
 	return nil
 }
 
-func unreachable(err error) bool { return false }
+// kindOfS3 goes by the code where S3 sends one, and by the status for HEAD.
+func kindOfS3(err error) (error, bool) {
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
+		if kind := kindOfS3Code(api.ErrorCode()); kind != nil {
+			return kind, true
+		}
+	}
+	if response, ok := errors.AsType[*smithyhttp.ResponseError](err); ok && response.HTTPStatusCode() > 0 {
+		return kindOfStatus(response.HTTPStatusCode())
+	}
+	return nil, false
+}
+
+func kindOfS3Code(code string) error {
+	switch code {
+	case "NoSuchKey", "NoSuchBucket", "NotFound", "NoSuchUpload":
+		return ErrNotExist
+	case "PreconditionFailed":
+		return ErrConflict
+	case "ConditionalRequestConflict", "OperationAborted", // neither was applied
+		"SlowDown", "InternalError", "ServiceUnavailable", "RequestTimeout", "Throttling", "ThrottlingException", "RequestThrottled",
+		"SlowDownRead", "SlowDownWrite", "ServerBusy":
+		return ErrUnavailable
+	case "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "TokenRefreshRequired",
+		"RequestTimeTooSkewed", "AllAccessDisabled", "AccountProblem", "Forbidden", "Unauthorized":
+		return ErrPermission
+	case "InvalidRange":
+		return errRange
+	case "BadDigest", "InvalidDigest", "XAmzContentChecksumMismatch", "XAmzContentSHA256Mismatch":
+		return ErrCorrupt
+	case "QuotaExceeded", "XMinioStorageFull", "XMinioAdminBucketQuotaExceeded":
+		return ErrNoSpace
+	case "NotImplemented", "MethodNotAllowed":
+		return ErrUnsupported
+	case "ObjectParentIsFile", "XMinioParentIsObject", "KeyTooLongError", "InvalidBucketName":
+		return ErrInvalid
+	}
+	return nil
+}
+
+func kindOfGoogle(err error) (error, bool) {
+	if errors.Is(err, storage.ErrObjectNotExist) || errors.Is(err, storage.ErrBucketNotExist) {
+		return ErrNotExist, true
+	}
+	api, ok := errors.AsType[*googleapi.Error](err)
+	if !ok {
+		return nil, false
+	}
+	throttled := slices.ContainsFunc(api.Errors, func(e googleapi.ErrorItem) bool {
+		return e.Reason == "rateLimitExceeded" || e.Reason == "userRateLimitExceeded"
+	})
+	if throttled {
+		return ErrUnavailable, true
+	}
+	return kindOfStatus(api.Code)
+}
+
+func kindOfStatus(status int) (error, bool) {
+	switch status {
+	case http.StatusNotFound:
+		return ErrNotExist, true
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return ErrPermission, true
+	case http.StatusPreconditionFailed, http.StatusNotModified:
+		return ErrConflict, true
+	case http.StatusRequestedRangeNotSatisfiable:
+		return errRange, true
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+		return ErrUnavailable, true
+	case http.StatusNotImplemented, http.StatusMethodNotAllowed:
+		return ErrUnsupported, true
+	case http.StatusInsufficientStorage:
+		return ErrNoSpace, true
+	}
+	switch {
+	case status >= 500:
+		return ErrUnavailable, true
+	case status >= 300:
+		return ErrInvalid, true // a redirect is the wrong region or address
+	}
+	return nil, false
+}
+
+// kindOfSystem covers local disks, and what lies below a broken connection.
+func kindOfSystem(err error) (error, bool) {
+	number, ok := errors.AsType[syscall.Errno](err)
+	if !ok {
+		return nil, false
+	}
+	switch number {
+	case syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG:
+		return ErrNoSpace, true
+	case syscall.EROFS, syscall.EACCES, syscall.EPERM:
+		return ErrPermission, true
+	case syscall.ENOTDIR, syscall.EISDIR, syscall.ENAMETOOLONG, syscall.EINVAL, syscall.ELOOP, syscall.ENOTEMPTY:
+		return ErrInvalid, true
+	case syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ESTALE, syscall.ETIMEDOUT,
+		syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE, syscall.ENOTCONN,
+		syscall.EHOSTUNREACH, syscall.EHOSTDOWN, syscall.ENETUNREACH, syscall.ENETDOWN, syscall.ENETRESET:
+		return ErrUnavailable, true
+	}
+	return nil, false
+}
+
+func kindOfNetwork(err error) (error, bool) {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return ErrPermission, true
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return ErrInvalid, true // plain HTTP where TLS was meant
+	}
+	_, isDNS := errors.AsType[*net.DNSError](err)
+	_, isOp := errors.AsType[*net.OpError](err)
+	_, isURL := errors.AsType[*url.Error](err) // the request found no answer
+	if isDNS || isOp || isURL || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) {
+		return ErrUnavailable, true
+	}
+	// Last, for a syscall.Errno is a net.Error too.
+	timeout, ok := errors.AsType[net.Error](err)
+	return ErrUnavailable, ok && timeout.Timeout()
+}
+
+func kindOfFS(err error) (error, bool) {
+	for _, kind := range []error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, fs.ErrInvalid} {
+		if errors.Is(err, kind) {
+			return kind, true
+		}
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		return ErrUnsupported, true
+	}
+	return nil, false
+}
+
+// kindOfGocloud is for drivers of which nothing else is known.
+func kindOfGocloud(err error) (error, bool) {
+	switch gcerrors.Code(err) {
+	case gcerrors.NotFound:
+		return ErrNotExist, true
+	case gcerrors.AlreadyExists:
+		return ErrExist, true
+	case gcerrors.FailedPrecondition:
+		return ErrConflict, true
+	case gcerrors.InvalidArgument:
+		return ErrInvalid, true
+	case gcerrors.PermissionDenied:
+		return ErrPermission, true
+	case gcerrors.ResourceExhausted:
+		return ErrUnavailable, true
+	case gcerrors.Unimplemented:
+		return ErrUnsupported, true
+	}
+	return nil, false
+}
+
+// unreachable reports whether err means that the far side was never reached.
+func unreachable(err error) bool {
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return true
+	}
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
+}
+
+// noBucket reports whether err says that the bucket itself is missing.
+func noBucket(err error) bool {
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
+		return api.ErrorCode() == "NoSuchBucket"
+	}
+	return errors.Is(err, storage.ErrBucketNotExist)
+}

@@ -9,6 +9,11 @@ func (s *Store) Delete(ctx context.Context, key Key) error {
 	if err != nil {
 		return s.wrap("delete", string(key), err)
 	}
+	if _, ok := s.back.(blind); ok {
+		if _, err := s.Stat(ctx, key); err != nil {
+			return s.renamed("delete", err)
+		}
+	}
 	unsure, err := s.do(ctx, Request{Op: "delete", Key: string(key)}, func(ctx context.Context) error {
 		return s.back.remove(ctx, full)
 	})

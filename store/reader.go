@@ -8,7 +8,7 @@ import (
 )
 
 // errRange says that a range starts at or behind the end of an object.
-var errRange = errors.New("the range begins behind the end of the object")
+var errRange = fmt.Errorf("the range begins behind the end of the object: %w", ErrInvalid)
 
 // Reader streams an object, or a range of one. Where the stream breaks off it
 // goes on from the same byte of the same version. It is used by one goroutine.

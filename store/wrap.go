@@ -1,6 +1,9 @@
 package store
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // wrap makes an *Error of what a backend returned, unless it is one already.
 func wrap(op, key string, err error) error {
@@ -13,10 +16,35 @@ func wrap(op, key string, err error) error {
 		}
 		return &Error{Op: op, Key: key, Kind: e.Kind, Err: e.Err}
 	}
-	return &Error{Op: op, Key: key, Kind: kindOf(err), Err: err}
+	return &Error{Op: op, Key: key, Kind: kindOf(err), Err: brief(err)}
 }
 
-func (s *Store) wrap(op, key string, err error) error { return wrap(op, key, err) }
+// remote is a backend with a far side to name in errors.
+type remote interface {
+	endpoint() string // "" for the provider's own
+}
+
+// wrap names the far side where it does not answer, or knows no such bucket.
+func (s *Store) wrap(op, key string, err error) error {
+	if e, ok := errors.AsType[*Error](err); ok && e.Op != "" {
+		return err
+	}
+	r, isRemote := s.back.(remote)
+	e, ok := wrap(op, key, err).(*Error)
+	if !ok || !isRemote || e.Err == nil {
+		return wrap(op, key, err)
+	}
+	where := r.endpoint()
+	switch {
+	case errors.Is(e.Kind, ErrUnavailable) && where != "":
+		e.Err = fmt.Errorf("%s is unavailable: %w", where, e.Err)
+	case noBucket(e.Err) && where != "":
+		e.Err = fmt.Errorf("%s has no bucket %s: %w", where, s.place.root, e.Err)
+	case noBucket(e.Err):
+		e.Err = fmt.Errorf("there is no bucket %s: %w", s.place.root, e.Err)
+	}
+	return e
+}
 
 // renamed gives an error the verb of the method that the caller used.
 func (s *Store) renamed(op string, err error) error {

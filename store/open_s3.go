@@ -1,0 +1,141 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+)
+
+// s3Options are what the query of an s3 URL may say. The rest comes from the
+// SDK's own chain: AWS_* variables, profiles, roles.
+type s3Options struct {
+	endpoint    string // "" for Amazon's
+	region      string
+	profile     string
+	anonymous   bool
+	pathStyle   *bool // nil is true at an endpoint of one's own
+	encryption  string
+	kmsKey      string
+	sendSums    aws.RequestChecksumCalculation
+	requireSums aws.ResponseChecksumValidation
+}
+
+// s3Parameter is one name that the query of an s3 URL may hold.
+type s3Parameter struct {
+	name string
+	set  func(o *s3Options, value string) error
+}
+
+func s3Parameters() []s3Parameter {
+	return []s3Parameter{
+		{"anonymous", func(o *s3Options, v string) (err error) { o.anonymous, err = strconv.ParseBool(v); return err }},
+		{"endpoint", func(o *s3Options, v string) error { o.endpoint = strings.TrimSuffix(v, "/"); return checkEndpoint(v) }},
+		{"kmskeyid", func(o *s3Options, v string) error { o.kmsKey = v; return nil }},
+		{"profile", func(o *s3Options, v string) error { o.profile = v; return nil }},
+		{"region", func(o *s3Options, v string) error { o.region = v; return nil }},
+		{"request_checksum_calculation", (*s3Options).setSendSums},
+		{"response_checksum_validation", (*s3Options).setRequireSums},
+		{"ssetype", func(o *s3Options, v string) error { o.encryption = v; return nil }},
+		{"use_path_style", func(o *s3Options, v string) error {
+			b, err := strconv.ParseBool(v)
+			o.pathStyle = &b
+			return err
+		}},
+	}
+}
+
+func (o *s3Options) setSendSums(v string) error {
+	switch v {
+	case "when_supported":
+		o.sendSums = aws.RequestChecksumCalculationWhenSupported
+	case "when_required":
+		o.sendSums = aws.RequestChecksumCalculationWhenRequired
+	default:
+		return errors.New("it is when_supported or when_required")
+	}
+	return nil
+}
+
+func (o *s3Options) setRequireSums(v string) error {
+	switch v {
+	case "when_supported":
+		o.requireSums = aws.ResponseChecksumValidationWhenSupported
+	case "when_required":
+		o.requireSums = aws.ResponseChecksumValidationWhenRequired
+	default:
+		return errors.New("it is when_supported or when_required")
+	}
+	return nil
+}
+
+func checkEndpoint(v string) error {
+	u, err := url.Parse(v)
+	switch {
+	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
+		return errors.New("it is written like http://127.0.0.1:9000")
+	case u.User != nil:
+		return errors.New("it must hold no password; credentials come from the AWS environment")
+	}
+	return nil
+}
+
+// openS3 reads bucket/prefix?parameters. No client is made yet.
+func openS3(_ context.Context, rest string, opts Options) (*Store, error) {
+	bucket, prefix, query, err := splitBucket("s3", rest)
+	if err != nil {
+		return nil, err
+	}
+	var o s3Options
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if err := o.set(name, query.Get(name)); err != nil {
+			return nil, invalid(err)
+		}
+	}
+	back := &s3Backend{bucket: bucket, opts: o}
+	return newStore(place{scheme: "s3", root: bucket, query: queryString(query)}, prefix, back, opts), nil
+}
+
+func (o *s3Options) set(name, value string) error {
+	var known []string
+	for _, p := range s3Parameters() {
+		if p.name == name {
+			if err := p.set(o, value); err != nil {
+				return fmt.Errorf("parameter %s=%q of an s3 URL: %w", name, shown(value), err)
+			}
+			return nil
+		}
+		known = append(known, p.name)
+	}
+	return fmt.Errorf("unknown parameter %q of an s3 URL; known are %s", name, strings.Join(known, ", "))
+}
+
+// splitBucket cuts what stands behind "s3://" or "gs://". The path stands for
+// itself, without percent escapes.
+func splitBucket(scheme, rest string) (bucket, prefix string, query url.Values, err error) {
+	rest, raw, _ := strings.Cut(rest, "?")
+	bucket, prefix, _ = strings.Cut(rest, "/")
+	prefix = strings.Trim(prefix, "/")
+	switch {
+	case bucket == "":
+		return "", "", nil, invalid(fmt.Errorf("the URL names no bucket; it is written %s://bucket/prefix", scheme))
+	case strings.ContainsAny(bucket, "@: "):
+		return "", "", nil, invalid(fmt.Errorf("%q is no name of a bucket; it is written %s://bucket/prefix", shown(bucket), scheme))
+	}
+	if prefix != "" {
+		if err := checkKey(prefix); err != nil {
+			return "", "", nil, invalid(err)
+		}
+	}
+	query, err = url.ParseQuery(raw)
+	if err != nil {
+		return "", "", nil, invalid(fmt.Errorf("the parameters of the URL: %w", err))
+	}
+	return bucket, prefix, query, nil
+}
