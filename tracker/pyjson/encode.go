@@ -1,6 +1,7 @@
 package pyjson
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -114,8 +115,8 @@ func (w *writer) object(b []byte, o *Object, depth int) ([]byte, error) {
 
 // within puts the step that led to a faulty value before its path.
 func within(err error, step string) error {
-	e, ok := err.(*ValueError)
-	if !ok {
+	var e *ValueError
+	if !errors.As(err, &e) {
 		return err
 	}
 	switch {

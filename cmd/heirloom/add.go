@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/heirloom-ml/heirloom/cmd/internal/config"
+	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/tracker"
+)
+
+const addHelp = `Add facts to a run, in any language, from inside the job or later.
+
+Inside a job that heirloom or TorchX launched, the run is known
+(HEIRLOOM_RUN_ID, TORCHX_JOB_ID); elsewhere name it with --run. A run that does
+not exist yet is begun if its id is a full one, scheduler://session/name.`
+
+const addExample = `  heirloom add metadata tags.team=vision params.layers:=3
+  heirloom add artifact model out/model.safetensors --kind model
+  heirloom add source train-x7f2 --artifact model
+  heirloom add input clicks@2026-11-20 --uri s3://data/clicks/2026-11-20`
+
+func newAdd(a *app) *cobra.Command {
+	add := group(&cobra.Command{
+		Use: "add", Short: "add facts to a run", Long: addHelp, Example: addExample,
+	}, newAddMetadata(a), newAddArtifact(a), newAddSource(a), newAddInput(a))
+	add.PersistentFlags().String("run", "", "the run: its id or any unique part of it (HEIRLOOM_RUN_ID)")
+	return add
+}
+
+// target is the run that the add commands write to, and where it is recorded.
+type target struct {
+	place
+	run tracker.RunID
+	dir string // the working directory, which relative paths are meant below
+}
+
+// target opens the place and finds the run: --run first, then the environment of the job.
+func (a *app) target(c *cobra.Command) (target, error) {
+	settings, err := a.settings(c.Context(), nil)
+	if err != nil {
+		return target{}, err
+	}
+	p, err := a.open(c.Context(), settings)
+	if err != nil {
+		return target{}, err
+	}
+	dir, err := a.workdir()
+	if err != nil {
+		return target{}, err
+	}
+	t := target{place: p, dir: dir}
+	if named := c.Flag("run"); named.Changed {
+		t.run, err = p.writable(c.Context(), named.Value.String())
+		return t, err
+	}
+	own := settings.Get(config.Run)
+	if own.Text == "" {
+		return target{}, a.noRun(c)
+	}
+	if t.run, err = tracker.ParseRunID(own.Text); err != nil {
+		return target{}, fmt.Errorf("read %s: %w", own.Origin.Place, err)
+	}
+	return t, nil
+}
+
+// noRun says why it is unknown which run is meant.
+func (a *app) noRun(c *cobra.Command) error {
+	if a.getenv("TORCHX_TRACKERS") != "" {
+		return usagef(c.CommandPath(), "no run is named: TORCHX_TRACKERS is set but TORCHX_JOB_ID is not; say --run ID")
+	}
+	return usagef(c.CommandPath(), "no run is named: say --run ID, or call this inside a job (HEIRLOOM_RUN_ID)")
+}
+
+// writable is the run that text names; a full id of a run that is not recorded yet is taken as it is.
+func (p place) writable(ctx context.Context, text string) (tracker.RunID, error) {
+	id, err := p.findRun(ctx, text)
+	if errors.Is(err, store.ErrNotExist) && isHandle(text) {
+		return tracker.ParseRunID(text)
+	}
+	return id, err
+}
+
+// isHandle reports the form scheduler://session/name, which nobody types by accident.
+func isHandle(text string) bool {
+	scheduler, rest, found := strings.Cut(text, "://")
+	_, name, split := strings.Cut(rest, "/")
+	return found && split && scheduler != "" && name != ""
+}

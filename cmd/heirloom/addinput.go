@@ -1,0 +1,85 @@
+package main
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/tracker"
+)
+
+func newAddInput(a *app) *cobra.Command {
+	var known tracker.Source
+	c := &cobra.Command{
+		Use:   "input [NODE]",
+		Short: "say which dataset, file or URI this run used",
+		Long: `Say which input that is not a run this run used: a dataset as NAME@VERSION, a URI
+or a path. What is known about it besides goes into the flags.`,
+		Example: `  heirloom add input clicks@2026-11-20
+  heirloom add input s3://data/clicks/ --digest sha256:9f86d0…
+  heirloom add input clicks@3 --uri s3://data/clicks/3`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 && (known.Name != "" || known.URI != "") {
+				return nil
+			}
+			return takes("NODE")(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			t, err := a.target(c)
+			if err != nil {
+				return err
+			}
+			source, err := input(known, strings.Join(args, ""), t.dir)
+			if err != nil {
+				return err
+			}
+			if err := t.tracker.AddSource(c.Context(), t.run, source); err != nil {
+				return err
+			}
+			a.note("%s: used %s", t.run, source.ID)
+			return nil
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&known.Name, "name", "", "name of the dataset")
+	flags.StringVar(&known.Version, "version", "", "its version")
+	flags.StringVar(&known.Digest, "digest", "", "its SHA-256, as sha256:HEX or HEX")
+	flags.StringVar(&known.URI, "uri", "", "where it lies")
+	return c
+}
+
+// input makes the source for a node as people write it: a URI, a path, NAME@VERSION or NAME. What known
+// says already stays. A bare word is a file if there is one of this name, else a dataset's name.
+func input(known tracker.Source, node, dir string) (tracker.Source, error) {
+	name, version, versioned := strings.Cut(node, "@")
+	switch {
+	case node == "":
+	case isLocation(node, dir):
+		known.URI = cmp.Or(known.URI, node)
+	case versioned && name != "" && version != "":
+		known.Name, known.Version = cmp.Or(known.Name, name), cmp.Or(known.Version, version)
+	default:
+		known.Name = cmp.Or(known.Name, node)
+	}
+	if known.Digest != "" {
+		digest, err := store.ParseDigest(known.Digest)
+		if err != nil {
+			return tracker.Source{}, err
+		}
+		known.Digest = string(digest)
+	}
+	return tracker.NewInput(known, dir)
+}
+
+// isLocation reports a URL, a path with a separator, or the name of an existing file.
+func isLocation(text, dir string) bool {
+	if strings.Contains(text, "://") || strings.ContainsAny(text, `/\`) || text == "." || text == ".." {
+		return true
+	}
+	_, err := os.Lstat(filepath.Join(dir, text))
+	return err == nil
+}

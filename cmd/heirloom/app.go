@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/heirloom-ml/heirloom/cmd/internal/render"
+)
+
+// process is what the command takes from the outside; tests hand in their own.
+type process struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	environ        []string
+	args           []string // without the program's own name
+	workdir        func() (string, error)
+}
+
+// app is one invocation: the process, its global flags, and what was opened on the way.
+type app struct {
+	process
+	flags globalFlags
+	traffic
+}
+
+// execute runs one command line and returns the exit code.
+func execute(ctx context.Context, p process) int {
+	a := &app{process: p}
+	root := newRoot(a)
+	root.SetArgs(p.args)
+	root.SetIn(p.stdin)
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
+	command, err := root.ExecuteContextC(ctx)
+	if closing := a.finish(); err == nil {
+		err = closing
+	}
+	if err == nil {
+		return exitOK
+	}
+	code := exitCode(err)
+	if command.Name() == "run" {
+		code = runExitCode(err)
+	}
+	if _, silent := err.(jobExit); !silent {
+		a.report(err, code)
+	}
+	return code
+}
+
+// interrupt ends the context of the command on Ctrl-C or SIGTERM; a second one kills. Not so for run and demo, whose
+// launcher hands signals on to the job.
+func interrupt(c *cobra.Command, _ []string) error {
+	if c.Name() == "run" || c.Name() == "demo" {
+		return nil
+	}
+	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	c.SetContext(ctx)
+	return nil
+}
+
+// note prints narration on stderr, unless --quiet.
+func (a *app) note(format string, args ...any) {
+	if !a.flags.quiet {
+		fmt.Fprintln(a.stderr, render.Sanitize(fmt.Sprintf(format, args...)))
+	}
+}
+
+// warn prints a warning on stderr, unless --quiet.
+func (a *app) warn(format string, args ...any) {
+	if !a.flags.quiet {
+		fmt.Fprintln(a.stderr, a.paint(yellow, "heirloom: warning:"), render.Sanitize(fmt.Sprintf(format, args...)))
+	}
+}
+
+// The colours of narration.
+const (
+	red    = "\x1b[31m"
+	yellow = "\x1b[33m"
+)
+
+// paint colours text on stderr, where that is a terminal that wants it.
+func (a *app) paint(color, text string) string {
+	if !a.style(a.stderr).Color {
+		return text
+	}
+	return color + text + "\x1b[0m"
+}

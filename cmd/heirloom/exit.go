@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/heirloom-ml/heirloom/cmd/internal/render"
+	"github.com/heirloom-ml/heirloom/runner"
+	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/tracker"
+)
+
+// The exit codes, documented in the help of the root command.
+const (
+	exitOK          = 0
+	exitOther       = 1
+	exitUsage       = 2
+	exitNotFound    = 3
+	exitConflict    = 4
+	exitPermission  = 5
+	exitCorrupt     = 6
+	exitUnavailable = 7
+	exitOwnFailure  = 125 // of run: heirloom itself failed, the job did not run or its record is incomplete
+	exitNotRunnable = 126
+	exitNoCommand   = 127
+	exitInterrupted = 130
+)
+
+// exitCode is the one place where kinds of error become exit codes.
+func exitCode(err error) int {
+	var job jobExit
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &job):
+		return job.code
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.Is(err, errUsage), errors.Is(err, store.ErrInvalid):
+		return exitUsage
+	case errors.Is(err, store.ErrNotExist):
+		return exitNotFound
+	case errors.Is(err, store.ErrExist), errors.Is(err, store.ErrConflict):
+		return exitConflict
+	case errors.Is(err, store.ErrPermission):
+		return exitPermission
+	case errors.Is(err, store.ErrCorrupt):
+		return exitCorrupt
+	case errors.Is(err, store.ErrUnavailable):
+		return exitUnavailable
+	}
+	return exitOther
+}
+
+// runExitCode is exitCode for the command run, which leaves the small numbers to the job.
+func runExitCode(err error) int {
+	var job jobExit
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &job):
+		return job.code
+	case errors.Is(err, runner.ErrNotExecutable):
+		return exitNotRunnable
+	case errors.Is(err, runner.ErrNotFound):
+		return exitNoCommand
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	}
+	return exitOwnFailure
+}
+
+// kindName is the word for an exit code in JSON errors.
+func kindName(err error) string {
+	switch exitCode(err) {
+	case exitUsage:
+		return "usage"
+	case exitNotFound:
+		return "not_found"
+	case exitConflict:
+		return "conflict"
+	case exitPermission:
+		return "permission"
+	case exitCorrupt:
+		return "corrupt"
+	case exitUnavailable:
+		return "unavailable"
+	case exitInterrupted:
+		return "interrupted"
+	}
+	return "other"
+}
+
+// errUsage marks a command line that cannot be understood.
+var errUsage = errors.New("usage")
+
+// jobExit carries a job's own exit code out of the command run; there is nothing to print.
+type jobExit struct{ code int }
+
+func (e jobExit) Error() string { return fmt.Sprintf("job ended with exit code %d", e.code) }
+
+// advised is an error with the way out of it.
+type advised struct {
+	err    error
+	advice string
+}
+
+func (e *advised) Error() string { return e.err.Error() }
+func (e *advised) Unwrap() error { return e.err }
+
+// usagef says what is wrong with the command line; the advice is its help.
+func usagef(command, format string, args ...any) error {
+	return &advised{
+		err:    &usageError{text: fmt.Sprintf(format, args...)},
+		advice: fmt.Sprintf("see %s --help", command),
+	}
+}
+
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+func (e *usageError) Unwrap() error { return errUsage }
+
+// advice is the way out that belongs to the error, or to its kind.
+func advice(err error) string {
+	var own *advised
+	switch {
+	case errors.As(err, &own):
+		return own.advice
+	case errors.Is(err, store.ErrUnavailable):
+		return "check that the endpoint is right and can be reached, then try again"
+	case errors.Is(err, store.ErrPermission):
+		return "check the permissions and the credentials in use"
+	case errors.Is(err, store.ErrNoSpace):
+		return "free some space or choose another place with --store"
+	}
+	return ""
+}
+
+// failure is an error as --json prints it.
+type failure struct {
+	Kind       string   `json:"kind"`
+	Message    string   `json:"message"`
+	Advice     string   `json:"advice,omitempty"`
+	Candidates []string `json:"candidates,omitempty"`
+	ExitCode   int      `json:"exit_code"`
+}
+
+// report prints an error on stderr: one sentence, or one JSON document.
+func (a *app) report(err error, code int) {
+	f := failure{Kind: kindName(err), Message: store.Redact(err.Error()), Advice: advice(err), ExitCode: code}
+	var ambiguous *tracker.AmbiguousError
+	if errors.As(err, &ambiguous) {
+		for _, id := range ambiguous.Candidates {
+			f.Candidates = append(f.Candidates, string(id))
+		}
+	}
+	if a.wantsJSON() {
+		body, _ := json.Marshal(map[string]failure{"error": f}) // strings and ints only: cannot fail
+		fmt.Fprintln(a.stderr, string(body))
+		return
+	}
+	text := f.Message
+	if f.Advice != "" {
+		text += "; " + f.Advice
+	}
+	fmt.Fprintln(a.stderr, a.paint(red, "heirloom:"), render.Sanitize(strings.TrimSpace(text)))
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/heirloom-ml/heirloom/cmd/internal/render"
+)
+
+// wantsJSON reports whether errors and single documents are to be JSON.
+func (a *app) wantsJSON() bool {
+	f := render.Format(a.flags.format)
+	return a.flags.json || f == render.JSON || f == render.JSONL
+}
+
+// format is the format asked for, the first of those offered if none is.
+func (a *app) format(offered []render.Format) (render.Format, error) {
+	if a.flags.json {
+		return render.JSON, nil
+	}
+	return render.ParseFormat(a.flags.format, offered)
+}
+
+// style says how to print for people on one of the outputs.
+func (a *app) style(w io.Writer) render.Style {
+	file, ok := w.(*os.File)
+	s := render.NewStyle(a.environ, ok && term.IsTerminal(int(file.Fd())))
+	s.Color = s.Color && !a.flags.noColor
+	return s
+}
+
+// printJSON writes one document on stdout, indented, or on one line for jsonl.
+func (a *app) printJSON(document any) error {
+	return render.Document(a.stdout, document, render.Format(a.flags.format))
+}

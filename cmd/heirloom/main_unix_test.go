@@ -1,0 +1,36 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// nobody CODE PROGRAM ARG...: as exits, but as a user who owns nothing where the tests run as root, since root may
+// write everywhere. The output is in the files nobody.out and nobody.err.
+func nobody(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: nobody CODE PROGRAM ARG...")
+	}
+	path, err := exec.LookPath(args[1])
+	ts.Check(err)
+	var stdout, stderr bytes.Buffer
+	c := exec.Command(path, args[2:]...)
+	c.Dir, c.Stdout, c.Stderr = ts.MkAbs("."), &stdout, &stderr
+	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + ts.Getenv("HOME")}
+	if os.Getuid() == 0 {
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	got := codeOf(ts, c.Run())
+	ts.Check(os.WriteFile(ts.MkAbs("nobody.out"), stdout.Bytes(), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs("nobody.err"), stderr.Bytes(), 0o600))
+	if strconv.Itoa(got) != args[0] {
+		ts.Fatalf("exit code %d, want %s\n%s", got, args[0], stderr.String())
+	}
+}

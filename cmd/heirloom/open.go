@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/heirloom-ml/heirloom/cmd/internal/config"
+	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/tracker"
+)
+
+// getenv is the last value of a variable in the process's environment, "" if unset.
+func (a *app) getenv(name string) string {
+	value := ""
+	for _, entry := range a.environ {
+		if n, v, ok := strings.Cut(entry, "="); ok && n == name {
+			value = v
+		}
+	}
+	return value
+}
+
+// settings resolves the configuration once. Flags of the command itself join through extra (key → text).
+func (a *app) settings(ctx context.Context, extra map[string]string) (*config.Config, error) {
+	dir, err := a.workdir()
+	if err != nil {
+		return nil, fmt.Errorf("find the working directory: %w", err)
+	}
+	flags := map[string]string{config.Store: a.flags.store, config.Tracker: a.flags.tracker}
+	for key, text := range extra {
+		flags[key] = text
+	}
+	return config.Load(config.Input{Flags: flags, Environ: a.environ, Dir: dir, TrackerRoot: func(file string) (string, error) { return a.trackerRoot(ctx, file) }})
+}
+
+// trackerRoot is the root that a configuration file of TorchX's fsspec tracker means.
+func (a *app) trackerRoot(ctx context.Context, file string) (string, error) {
+	t, err := tracker.DefaultFactories(a.environ)["fsspec"](ctx, file)
+	if err != nil {
+		return "", err
+	}
+	owner, ok := t.(interface {
+		Store() *store.Store
+		Close() error
+	})
+	if !ok {
+		return "", fmt.Errorf("%s: this tracker has no root: %w", file, store.ErrUnsupported)
+	}
+	return owner.Store().URL(), owner.Close()
+}
+
+// place is where a command works: the store, and the tracker in it or beside it.
+type place struct {
+	store   *store.Store
+	tracker *tracker.FileTracker
+	bare    string // the URL of a bare tracker root; "" = the tracker is the store's own
+}
+
+// open opens the store and the tracker that the settings name. Nothing is contacted yet.
+func (a *app) open(ctx context.Context, c *config.Config) (place, error) {
+	root := c.Get(config.Tracker).Text
+	url := c.Get(config.Store).Text
+	if url == "" {
+		url = beside(root)
+	}
+	s, err := a.openStore(ctx, url, c)
+	if err != nil {
+		return place{}, err
+	}
+	if root == "" {
+		return place{store: s, tracker: a.newTracker(s.Sub(s.Layout().Tracker()))}, nil
+	}
+	rooted, err := a.openStore(ctx, root, c)
+	if err != nil {
+		return place{}, err
+	}
+	return place{store: s, tracker: a.newTracker(rooted), bare: rooted.URL()}, nil
+}
+
+// newTracker is the tracker rooted in s. What it had to pass over becomes a warning, once.
+func (a *app) newTracker(s *store.Store) *tracker.FileTracker {
+	var once sync.Map
+	return tracker.NewFileTracker(s, &tracker.Options{
+		Writer: "heirloom " + readVersion().Version,
+		Warn: func(w tracker.Warning) {
+			if _, told := once.LoadOrStore(w, true); !told {
+				a.warn("%s", w)
+			}
+		},
+	})
+}
+
+// beside is the URL of what heirloom keeps next to a bare tracker root: <root>.heirloom.
+func beside(root string) string {
+	path, query, hasQuery := strings.Cut(root, "?")
+	path = strings.TrimRight(path, "/") + ".heirloom"
+	if hasQuery {
+		return path + "?" + query
+	}
+	return path
+}
+
+// openStore opens one URL with the layout of the settings and keeps it for closing.
+func (a *app) openStore(ctx context.Context, url string, c *config.Config) (*store.Store, error) {
+	options := &store.Options{
+		Environ:            a.environ,
+		TrainPath:          c.Get(config.TrainPath).Text,
+		ValPath:            c.Get(config.ValPath).Text,
+		TestPath:           c.Get(config.TestPath).Text,
+		RunsPath:           c.Get(config.RunsPath).Text,
+		CheckpointFilename: c.Get(config.CheckpointFile).Text,
+	}
+	if text := c.Get(config.SaveRuns).Text; text != "" {
+		save, _ := strconv.ParseBool(text) // checked when it was read
+		options.SaveRuns = &save
+	}
+	if a.flags.verbose {
+		options.Intercept = a.watch
+	}
+	s, err := store.Open(ctx, url, options)
+	if err != nil {
+		return nil, err
+	}
+	if s.Scheme() == "mem" {
+		return nil, fmt.Errorf("open %s: mem:// would be forgotten when this command ends: %w", url, store.ErrInvalid)
+	}
+	a.keep(s)
+	return s, nil
+}
+
+// here opens the configured place, for the commands that need nothing else from the settings.
+func (a *app) here(ctx context.Context) (place, error) {
+	c, err := a.settings(ctx, nil)
+	if err != nil {
+		return place{}, err
+	}
+	return a.open(ctx, c)
+}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/heirloom-ml/heirloom/lineage"
+	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/tracker"
+)
+
+// findRun is the run that text names: its id, or any part that no other run has. An unknown one is
+// store.ErrNotExist and names what is near; several are store.ErrConflict and list them.
+func (p place) findRun(ctx context.Context, text string) (tracker.RunID, error) {
+	if text == "" {
+		_, err := tracker.ParseRunID(text)
+		return "", err
+	}
+	id, err := p.tracker.Find(ctx, text)
+	if !errors.Is(err, store.ErrNotExist) {
+		return id, err
+	}
+	graph, loadErr := lineage.Load(ctx, p.tracker)
+	if loadErr != nil {
+		return "", err
+	}
+	if _, near := graph.Resolve(text); errors.Is(near, store.ErrNotExist) {
+		err = near
+	}
+	return "", &advised{err: err, advice: "heirloom runs lists them all"}
+}

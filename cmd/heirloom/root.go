@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// globalFlags are the flags that every command understands.
+type globalFlags struct {
+	store, tracker string
+	format         string
+	json           bool
+	quiet, verbose bool
+	noColor, stats bool
+}
+
+const rootHelp = `heirloom records what a job used and made, and answers where things came from
+and what came of them. Your bucket is the database: there is no server.
+
+The store is named by --store or HEIRLOOM_STORE, else by heirloom.toml found
+upward from here, else by your own configuration; else it is ./.heirloom.
+
+Exit codes: 0 ok, 1 other, 2 usage, 3 not found, 4 exists or ambiguous,
+5 permission, 6 corrupt, 7 unavailable, 130 interrupted. "run" returns the job's
+own code; 125 when heirloom itself failed, 126 not executable, 127 not found.`
+
+const rootExample = `  heirloom demo                                     a real pipeline, in seconds
+  heirloom run --name train -- python train.py      run a job and record it
+  heirloom runs                                     what ran
+  heirloom lineage train                            what it came from, what came of it`
+
+// newRoot builds the whole tree of commands; the table below is all there is.
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "heirloom",
+		Short:         "record runs and artifacts, and ask where they came from",
+		Long:          rootHelp,
+		Example:       rootExample,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          unknownCommand,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+
+		PersistentPreRunE: interrupt,
+	}
+	root.AddCommand(
+		newInit(a), newRun(a), newAdd(a), newRuns(a), newShow(a), newLineage(a),
+		newConfig(a), newVersion(a),
+	)
+	root.SetFlagErrorFunc(flagError)
+	root.SuggestionsMinimumDistance = 2
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	a.flags.register(root)
+	return root
+}
+
+func (f *globalFlags) register(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	flags.StringVar(&f.store, "store", "", "the store: a path or URL (HEIRLOOM_STORE)")
+	flags.StringVar(&f.tracker, "tracker", "", "a bare tracker root, such as TorchX's own (HEIRLOOM_TRACKER)")
+	flags.StringVarP(&f.format, "format", "o", "", "output format: table, json, jsonl or csv; lineage has its own")
+	flags.BoolVar(&f.json, "json", false, "the same as --format json; errors are JSON too")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no narration and no warnings on stderr")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on stderr what is asked of the store")
+	flags.BoolVar(&f.noColor, "no-color", false, "no colours (NO_COLOR)")
+	flags.BoolVar(&f.stats, "stats", false, "print the number of requests on stderr at the end")
+	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
+	root.MarkFlagsMutuallyExclusive("format", "json")
+}
+
+// flagError makes cobra's complaint about a flag a usage error.
+func flagError(c *cobra.Command, err error) error {
+	text := err.Error()
+	if strings.HasPrefix(text, "unknown flag: --output") && c.Name() != "run" {
+		text += " (the format is --format, or -o)"
+	}
+	return usagef(c.CommandPath(), "%s", text)
+}
+
+// unknownCommand refuses words after the root, naming the near commands.
+func unknownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	near := ""
+	if names := c.SuggestionsFor(args[0]); len(names) > 0 {
+		near = fmt.Sprintf(" (near: %s)", strings.Join(names, ", "))
+	}
+	return usagef(c.CommandPath(), "unknown command %q%s", args[0], near)
+}
+
+// group is a command that only holds others.
+func group(c *cobra.Command, children ...*cobra.Command) *cobra.Command {
+	c.AddCommand(children...)
+	c.Args = unknownCommand
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		var names []string
+		for _, child := range children {
+			names = append(names, child.Name())
+		}
+		slices.Sort(names)
+		return usagef(c.CommandPath(), "say which: %s %s", c.CommandPath(), strings.Join(names, "|"))
+	}
+	return c
+}
+
+// takes checks the number of arguments against the names of those wanted, as in "RUN" or "NAME PATH".
+func takes(names string) cobra.PositionalArgs {
+	wanted := strings.Fields(names)
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(wanted):
+			return usagef(c.CommandPath(), "missing %s", strings.Join(wanted[len(args):], " and "))
+		case len(args) > len(wanted):
+			return usagef(c.CommandPath(), "unexpected argument %q", args[len(wanted)])
+		}
+		return nil
+	}
+}
+
+// atLeastOne wants one argument or more.
+func atLeastOne(name string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usagef(c.CommandPath(), "missing %s", name)
+		}
+		return nil
+	}
+}

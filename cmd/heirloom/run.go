@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/heirloom-ml/heirloom/cmd/internal/config"
+	"github.com/heirloom-ml/heirloom/runner"
+	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/tracker"
+	"github.com/heirloom-ml/heirloom/tracker/pyjson"
+)
+
+const runHelp = `Run a command on this machine and record it: the command, git commit, host, user,
+times and exit; its parameters, metrics, logs; what it used and what it made.
+
+The first line on stderr says store, run id and output directory. The job finds
+them in HEIRLOOM_STORE, HEIRLOOM_RUN_ID and HEIRLOOM_OUTPUT_DIR, writes what it
+makes into that directory, appends JSON lines to $HEIRLOOM_METRICS, and may call
+"heirloom add". Python code written for TorchX's tracker logs into the same run.
+
+Signals go to the job. The exit code is the job's own; 125 when heirloom itself
+failed, 126 when the command cannot be executed, 127 when there is none. With
+--json the result is one document on stdout and the job's output goes to stderr.
+
+Flags stand before the command; "--" between them is good style.`
+
+const runExample = `  heirloom run -- python train.py --lr 0.1
+  heirloom run --name finetune --source train-x7f2#model --params params.toml -- ./finetune
+  heirloom run --input clicks@2026-11-20 --output /data/big.bin --hash size -- make model`
+
+// runFlags are what run is told about the job.
+type runFlags struct {
+	name, project, experiment, hash, runID string
+	sources, inputs, outputs, pairs        []string
+	params                                 string
+	noArgvParams                           bool
+	grace                                  time.Duration
+}
+
+func newRun(a *app) *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:     "run [flags] -- COMMAND [ARG...]",
+		Short:   "run a command and record it",
+		Long:    runHelp,
+		Example: runExample,
+		Args:    atLeastOne("COMMAND"),
+		RunE:    func(c *cobra.Command, args []string) error { return a.runRun(c, args, f) },
+	}
+	flags := c.Flags()
+	flags.SetInterspersed(false)
+	flags.StringVarP(&f.name, "name", "n", "", "name of the run, also in its id (default: the command's)")
+	flags.StringVar(&f.project, "project", "", "project it belongs to (HEIRLOOM_PROJECT)")
+	flags.StringVar(&f.experiment, "experiment", "", "experiment it belongs to (HEIRLOOM_EXPERIMENT)")
+	flags.StringArrayVar(&f.sources, "source", nil, "RUN or RUN#ARTIFACT that it uses; may be repeated")
+	flags.StringArrayVar(&f.inputs, "input", nil, "name@version, URI or path that it uses; may be repeated")
+	flags.StringArrayVar(&f.outputs, "output", nil, "path that it writes, registered where it lies; may be repeated")
+	flags.StringVar(&f.params, "params", "", "JSON or TOML file of parameters")
+	flags.StringArrayVar(&f.pairs, "param", nil, "K=V or K:=JSON, a parameter; may be repeated")
+	flags.BoolVar(&f.noArgvParams, "no-argv-params", false, "do not take parameters from the command's own flags")
+	flags.StringVar(&f.hash, "hash", "", "what to record of outputs: sha256, size or none (HEIRLOOM_HASH; default sha256)")
+	flags.DurationVar(&f.grace, "grace", 0, "time from SIGTERM to SIGKILL (HEIRLOOM_GRACE; default 10s)")
+	flags.StringVar(&f.runID, "run-id", "", "full id of the run; one that exists gets a further attempt")
+	register(c, "source", a.completeRun)
+	register(c, "hash", fixed([]string{"sha256", "size", "none"}))
+	return c
+}
+
+func (a *app) runRun(c *cobra.Command, args []string, f runFlags) error {
+	settings, err := a.settings(c.Context(), f.settings(c))
+	if err != nil {
+		return err
+	}
+	p, err := a.open(c.Context(), settings)
+	if err != nil {
+		return err
+	}
+	job, err := a.job(c.Context(), p, settings, args, f)
+	if err != nil {
+		return err
+	}
+	launcher := runner.NewLauncher(p.store, p.tracker)
+	launcher.Version = readVersion().Version
+	outputDir := ""
+	result, err := launcher.Run(c.Context(), job, func(s runner.Started) {
+		outputDir = s.OutputDir
+		a.note("heirloom: store %s, run %s, output %s", store.RedactURL(s.Store), s.RunID, s.OutputDir)
+		for _, notice := range s.Notices {
+			a.note("heirloom: %s", notice)
+		}
+	})
+	for _, w := range result.Warnings {
+		a.warn("%s", w)
+	}
+	if err != nil {
+		return err
+	}
+	if a.wantsJSON() {
+		if err := a.printJSON(newRanRun(result, p.store.URL(), outputDir)); err != nil {
+			return err
+		}
+	}
+	if result.ExitCode != 0 {
+		return jobExit{code: result.ExitCode}
+	}
+	return nil
+}
+
+// settings are the flags that other levels may give too.
+func (f *runFlags) settings(c *cobra.Command) map[string]string {
+	given := map[string]string{config.Project: f.project, config.Experiment: f.experiment, config.Hash: f.hash}
+	if c.Flags().Changed("grace") {
+		given[config.Grace] = f.grace.String()
+	}
+	return given
+}
+
+// job puts together what the flags and settings say.
+func (a *app) job(ctx context.Context, p place, c *config.Config, args []string, f runFlags) (runner.Job, error) {
+	grace, err := time.ParseDuration(c.Get(config.Grace).Text)
+	if err != nil {
+		return runner.Job{}, err
+	}
+	job := runner.Job{
+		Args: args, Environ: a.environ, Name: f.name,
+		Project: c.Get(config.Project).Text, Experiment: c.Get(config.Experiment).Text,
+		ParamsFromArgs: !f.noArgvParams, Outputs: f.outputs, Hash: runner.HashMode(c.Get(config.Hash).Text),
+		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, Grace: grace,
+	}
+	if a.wantsJSON() {
+		job.Stdout = a.stderr
+	}
+	if job.Dir, err = a.workdir(); err != nil {
+		return runner.Job{}, err
+	}
+	if f.runID != "" {
+		if job.RunID, err = tracker.ParseRunID(f.runID); err != nil {
+			return runner.Job{}, err
+		}
+	}
+	if job.Params, err = f.parameters(); err != nil {
+		return runner.Job{}, err
+	}
+	job.Sources, err = p.used(ctx, f, job.Dir)
+	return job, err
+}
+
+// parameters are those of the file, then those of the line.
+func (f *runFlags) parameters() (*pyjson.Object, error) {
+	all := &pyjson.Object{}
+	if f.params != "" {
+		fromFile, err := readParams(f.params)
+		if err != nil {
+			return nil, err
+		}
+		all.Merge(fromFile)
+	}
+	pairs, err := parsePairs(f.pairs, false)
+	if err != nil {
+		return nil, err
+	}
+	all.Merge(pairs)
+	return all, nil
+}
+
+// used lists the runs and inputs that the job is said to use.
+func (p place) used(ctx context.Context, f runFlags, dir string) ([]tracker.Source, error) {
+	var list []tracker.Source
+	for _, text := range f.sources {
+		s, err := p.source(ctx, text)
+		if err != nil {
+			return nil, fmt.Errorf("source %s: %w", text, err)
+		}
+		list = append(list, s)
+	}
+	for _, text := range f.inputs {
+		s, err := input(tracker.Source{}, text, dir)
+		if err != nil {
+			return nil, fmt.Errorf("input %s: %w", store.RedactURL(text), err)
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// ranRun is a run that ended, as run --json prints it; fields are only ever added.
+type ranRun struct {
+	Run       tracker.RunID `json:"run"`
+	State     tracker.State `json:"state"`
+	ExitCode  int           `json:"exit_code"` // as a shell shows it: 128+n after signal n
+	Signal    *string       `json:"signal"`    // "SIGKILL", …; null = the job exited by itself
+	Store     string        `json:"store"`
+	OutputDir string        `json:"output_dir"`
+	Started   time.Time     `json:"started"`
+	Ended     time.Time     `json:"ended"`
+	Artifacts int           `json:"artifacts"` // how many were registered
+	Warnings  []string      `json:"warnings"`
+}
+
+func newRanRun(r runner.Result, url, outputDir string) ranRun {
+	ran := ranRun{
+		Run: r.RunID, State: r.State, ExitCode: r.ExitCode, Store: url, OutputDir: outputDir,
+		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Artifacts: r.Artifacts, Warnings: append([]string{}, r.Warnings...),
+	}
+	if r.Signal != "" {
+		ran.Signal = &r.Signal
+	}
+	return ran
+}

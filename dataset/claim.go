@@ -1,0 +1,83 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/heirloom-ml/heirloom/store"
+)
+
+// commitKey is where the commit of a dataset lies.
+func commitKey(layout store.Layout, fingerprint store.Digest) store.Key {
+	return layout.Heirloom().Join("datasets", string(fingerprint))
+}
+
+// claimDir holds the claims, one object for each index that was ever taken.
+func claimDir(layout store.Layout) store.Key {
+	return layout.Heirloom().Join("datasets", "index")
+}
+
+// claimIndex takes the next free index. An index is never given out twice, and
+// one whose directories already hold something of another program is passed over.
+func claimIndex(ctx context.Context, s *store.Store, fingerprint store.Digest) (Claim, error) {
+	index, err := nextIndex(ctx, s)
+	if err != nil {
+		return Claim{}, err
+	}
+	for ; ; index++ {
+		taken, err := occupied(ctx, s, index)
+		if err != nil {
+			return Claim{}, err
+		}
+		if taken {
+			continue
+		}
+		claim := newClaim(fingerprint, index)
+		body, err := encode(claim)
+		if err != nil {
+			return Claim{}, err
+		}
+		err = s.Create(ctx, claimDir(s.Layout()).Join(fmt.Sprintf("%06d", index)), body)
+		if err == nil || !errors.Is(err, store.ErrExist) {
+			return claim, err
+		}
+	}
+}
+
+// newClaim fills in who claims and when. The epoch is one more than the index:
+// both grow with every claim, and 0 stays free to mean none.
+func newClaim(fingerprint store.Digest, index int) Claim {
+	host, _ := os.Hostname() // for people to read; "" if the machine has no name
+	return Claim{
+		Version: formatVersion, Fingerprint: fingerprint, Index: index, Epoch: int64(index) + 1,
+		Time: time.Now().UTC(), Host: host, PID: os.Getpid(),
+	}
+}
+
+// nextIndex is one above the highest that was claimed.
+func nextIndex(ctx context.Context, s *store.Store) (int, error) {
+	next := 0
+	for object, err := range s.List(ctx, string(claimDir(s.Layout()))+"/") {
+		if err != nil {
+			return 0, err
+		}
+		if n, err := strconv.Atoi(object.Key.Base()); err == nil && n >= next {
+			next = n + 1
+		}
+	}
+	return next, nil
+}
+
+// occupied tells whether anything lies where the splits of an index would go.
+func occupied(ctx context.Context, s *store.Store, index int) (bool, error) {
+	for _, name := range []Name{Train, Val, Test} {
+		for _, err := range s.List(ctx, string(splitDir(s.Layout(), name, index))+"/") {
+			return true, err
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,25 @@
+// Package dataset describes files of rows: Parquet datasets that are staged
+// once, found again by fingerprint, and never half-written.
+//
+// A dataset is immutable. Its data lie where Horovod's Store puts them, in files
+// named as Spark names them, with a manifest beside them:
+//
+//	intermediate_train_data.<index>/    likewise _val_data, _test_data
+//	    part-00000-<uuid>-c000.zstd.parquet
+//	    _heirloom.json                  the manifest: type Manifest
+//	    _SUCCESS                        empty, written after the manifest
+//	heirloom/datasets/index/<%06d>      who claimed the index, created once: type Claim
+//	heirloom/datasets/<fingerprint>     the commit, created once and last: type Commit
+//
+// Whoever stages takes an index of its own, so that two producers never share a
+// directory, and the one whose commit is created first wins. What a loser or a
+// dead producer leaves holds a claim and no commit: nobody is ever given its
+// path, and nothing of it is reused. It stays until it is reclaimed.
+//
+// The version number of the uuid in a file's name is 8, and its last 12 digits
+// are the epoch of the claim under which the file was written. A directory of
+// such files without a manifest was never finished and is not opened.
+//
+// This is the only package that imports Arrow; Table and Column serve callers
+// who have plain slices.
+package dataset

@@ -1,0 +1,34 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/heirloom-ml/heirloom/store"
+)
+
+// failure makes the error of this package: what was tried, on which file, and
+// the kind, one of package store's.
+func failure(op string, key store.Key, kind, cause error) error {
+	return &store.Error{Op: op, Key: string(key), Kind: kind, Err: cause}
+}
+
+// guarded runs f, which calls the Parquet library, and turns a panic in it into
+// an error of kind store.ErrCorrupt that names the file. The library panics on
+// much of what it finds malformed.
+func guarded(op string, key store.Key, f func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = failure(op, key, store.ErrCorrupt, fmt.Errorf("not readable as Parquet: %v", cause))
+		}
+	}()
+	return f()
+}
+
+// ErrIncomplete is the cause where a directory holds the files of a dataset that
+// was never finished. The kind of such an error is store.ErrCorrupt.
+var ErrIncomplete = errors.New("the dataset was never finished")
+
+func errVersion(version int) error {
+	return fmt.Errorf("format version %d; this program reads %d", version, formatVersion)
+}

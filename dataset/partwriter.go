@@ -1,0 +1,144 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/heirloom-ml/heirloom/store"
+)
+
+// Bounds of what is written. Rows are handed to the library in slices, between
+// which its buffers are looked at.
+const (
+	sliceRows  = 64 << 10  // rows
+	groupRows  = 1 << 20   // rows of a row group
+	groupBytes = 64 << 20  // bytes of a row group, compressed, held in memory until it ends
+	partBytes  = 128 << 20 // bytes of a file; Spark's size of a partition
+)
+
+// partWriter writes one Parquet file straight into the store. It appears there
+// when it is complete, or not at all.
+type partWriter struct {
+	key     store.Key
+	sums    *sums
+	pipe    *io.PipeWriter
+	upload  *errgroup.Group // one goroutine, which reads the pipe; close and abort wait for it
+	stored  store.Object    // set by upload
+	parquet *pqarrow.FileWriter
+	rows    int64
+	inGroup int64 // rows in the current row group
+	groups  int
+}
+
+// newPartWriter starts a file. dictionary names the columns to be encoded with one.
+func newPartWriter(ctx context.Context, s *store.Store, key store.Key, schema *arrow.Schema, dictionary []string) (*partWriter, error) {
+	reader, writer := io.Pipe()
+	p := &partWriter{key: key, sums: newSums(), pipe: writer, upload: new(errgroup.Group)}
+	p.upload.Go(func() (err error) {
+		p.stored, err = s.PutFrom(ctx, key, reader, -1)
+		reader.CloseWithError(errors.Join(err, io.ErrClosedPipe)) // whoever still writes must not wait
+		return err
+	})
+	err := guarded("write", key, func() (err error) {
+		p.parquet, err = pqarrow.NewFileWriter(schema, io.MultiWriter(p.sums, writer), properties(dictionary),
+			pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+		return err
+	})
+	if err != nil {
+		p.abort()
+		return nil, failure("write", key, store.ErrInvalid, err)
+	}
+	return p, nil
+}
+
+func properties(dictionary []string) *parquet.WriterProperties {
+	options := []parquet.WriterProperty{
+		parquet.WithCompression(compress.Codecs.Zstd),
+		parquet.WithDictionaryDefault(false),
+		parquet.WithStats(true),
+		parquet.WithMaxRowGroupLength(groupRows),
+		parquet.WithVersion(parquet.V2_LATEST),
+	}
+	for _, column := range dictionary {
+		options = append(options, parquet.WithDictionaryPath(parquet.ColumnPath{column}, true))
+	}
+	return parquet.NewWriterProperties(options...)
+}
+
+// write adds the rows of a batch, under the schema of the file: that of the
+// batch may carry other metadata.
+func (p *partWriter) write(schema *arrow.Schema, batch arrow.Record) error {
+	batch = array.NewRecord(schema, batch.Columns(), batch.NumRows())
+	defer batch.Release()
+	for start := int64(0); start < batch.NumRows(); start += sliceRows {
+		slice := batch.NewSlice(start, min(start+sliceRows, batch.NumRows()))
+		err := guarded("write", p.key, func() error { return p.add(slice) })
+		slice.Release()
+		if err != nil {
+			return p.explain(err)
+		}
+	}
+	return nil
+}
+
+func (p *partWriter) add(slice arrow.Record) error {
+	full := p.inGroup+slice.NumRows() > groupRows || p.parquet.RowGroupTotalCompressedBytes() >= groupBytes
+	if p.groups == 0 || full {
+		p.parquet.NewBufferedRowGroup()
+		p.groups++
+		p.inGroup = 0
+	}
+	p.inGroup += slice.NumRows()
+	p.rows += slice.NumRows()
+	return p.parquet.WriteBuffered(slice)
+}
+
+// full tells whether the rows to come belong into another file.
+func (p *partWriter) full() bool {
+	return p.sums.bytes+p.parquet.RowGroupTotalCompressedBytes() >= partBytes
+}
+
+// explain ends the upload after a failed write and prefers what the store said
+// to the broken pipe that it left behind.
+func (p *partWriter) explain(err error) error {
+	p.pipe.CloseWithError(err)
+	if stored := p.upload.Wait(); stored != nil {
+		return stored
+	}
+	return fmt.Errorf("write %s: %w", p.key, err)
+}
+
+// close completes the file and describes it.
+func (p *partWriter) close() (File, error) {
+	if err := guarded("write", p.key, p.parquet.Close); err != nil {
+		return File{}, p.explain(err)
+	}
+	p.pipe.Close()
+	if err := p.upload.Wait(); err != nil {
+		return File{}, err
+	}
+	file := p.sums.file(p.key.Base())
+	file.Rows, file.RowGroups = p.rows, p.groups
+	if p.stored.Size != file.Bytes {
+		return File{}, failure("write", p.key, store.ErrCorrupt,
+			fmt.Errorf("%d bytes were written, %d are stored", file.Bytes, p.stored.Size))
+	}
+	return file, nil
+}
+
+// abort gives the file up. Nothing of it appears in the store.
+func (p *partWriter) abort() {
+	p.pipe.CloseWithError(errAborted())
+	_ = p.upload.Wait() // it fails with what was just put into the pipe
+}
+
+func errAborted() error { return errors.New("the dataset was given up") }

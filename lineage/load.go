@@ -1,0 +1,113 @@
+package lineage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/tracker"
+)
+
+// Load reads every link of a root from one full listing. Records of runs are not read. What could not be read is
+// among Graph.Warnings.
+func Load(ctx context.Context, t *tracker.FileTracker) (*Graph, error) {
+	set, err := t.Edges(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("load lineage: %w", err)
+	}
+	g := New(set.Runs, set.Edges)
+	g.warnings = set.Warnings
+	return g, nil
+}
+
+// maxReads is how many runs Attach reads at once.
+const maxReads = 16
+
+// runReader is the part of tracker.FileTracker that Attach needs.
+type runReader interface {
+	Run(ctx context.Context, id tracker.RunID) (*tracker.Run, error)
+}
+
+// Attach reads the records of the runs among the nodes, in parallel, into Node.Run. A run that has gone since the
+// graph was loaded becomes Missing. A root artifact that neither its run records nor any edge names is an error of
+// kind ErrNotExist.
+func (s *Subgraph) Attach(ctx context.Context, t runReader) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(maxReads)
+	for i := range s.Nodes {
+		group.Go(func() error { return s.Nodes[i].attach(ctx, t) })
+	}
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("read runs of lineage: %w", err)
+	}
+	return s.checkArtifact()
+}
+
+// attach reads the run that a node is or belongs to.
+func (n *Node) attach(ctx context.Context, t runReader) error {
+	id := tracker.RunID(n.ID)
+	if n.Kind == KindArtifact {
+		id = tracker.RunID(n.Owner)
+	}
+	if n.Missing || n.Kind == KindDataset || n.Kind == KindExternal {
+		return nil
+	}
+	run, err := t.Run(ctx, id)
+	switch {
+	case errors.Is(err, store.ErrNotExist):
+		n.Missing = true
+		return nil
+	case err != nil:
+		return err
+	}
+	n.Run = run
+	n.Missing = n.Kind == KindArtifact && n.Record() == nil
+	return nil
+}
+
+// Record is what the owner of an artifact node recorded of it. It is nil before Subgraph.Attach, for other nodes, and
+// where the owner has no such record.
+func (n *Node) Record() *tracker.Artifact {
+	if n.Kind != KindArtifact || n.Run == nil {
+		return nil
+	}
+	for i := range n.Run.Artifacts {
+		if n.Run.Artifacts[i].Name == n.Artifact {
+			return &n.Run.Artifacts[i]
+		}
+	}
+	return nil
+}
+
+// checkArtifact refuses a root artifact of which nobody has ever said anything.
+func (s *Subgraph) checkArtifact() error {
+	root, err := s.Node(s.Root)
+	if err != nil || root.Kind != KindArtifact || !root.Missing || s.rootUsed {
+		return err
+	}
+	return notFound(s.Root, fmt.Errorf("%s has no artifact %q%s", root.Owner, root.Artifact, names(root.Run)))
+}
+
+// maxNamed is how many artifacts an error spells out.
+const maxNamed = 5
+
+// names lists the artifacts of a run for an error message.
+func names(run *tracker.Run) string {
+	if run == nil || len(run.Artifacts) == 0 {
+		return ""
+	}
+	list := "; it has "
+	for i, a := range run.Artifacts {
+		switch {
+		case i == maxNamed:
+			return list + fmt.Sprintf(" and %d more", len(run.Artifacts)-maxNamed)
+		case i > 0:
+			list += ", "
+		}
+		list += a.Name
+	}
+	return list
+}

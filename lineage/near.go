@@ -1,0 +1,62 @@
+package lineage
+
+import (
+	"slices"
+	"strings"
+)
+
+// maxNear is how many near matches an error names.
+const maxNear = 3
+
+// near lists the labels that differ from text by few letters, the nearest first. The random end of a run id and the
+// version of an input are counted or left out, whichever is nearer.
+func (g *Graph) near(text string) []string {
+	name, _, _ := strings.Cut(text, "@")
+	limit := max(1, len([]rune(name))/3)
+	byDistance := make([][]string, limit+1)
+	for i := range g.nodes {
+		label := g.nodes[i].Label()
+		d := distance(text, label, limit)
+		if base, _, versioned := strings.Cut(label, "@"); versioned {
+			d = min(d, distance(name, base, limit))
+		} else if at := strings.LastIndexByte(label, '-'); at > 0 {
+			d = min(d, distance(name, label[:at], limit))
+		}
+		if d <= limit && len(byDistance[d]) < maxNear {
+			byDistance[d] = append(byDistance[d], label)
+		}
+	}
+	near := slices.Concat(byDistance...)
+	return near[:min(len(near), maxNear)]
+}
+
+// distance is the least number of letters to insert, delete or replace, or to swap with their neighbour, that turn a
+// into b; limit+1 where it is more than limit (optimal string alignment).
+func distance(a, b string, limit int) int {
+	x, y := []rune(a), []rune(b)
+	if len(x)-len(y) > limit || len(y)-len(x) > limit {
+		return limit + 1
+	}
+	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		row[0] = i
+		for j := 1; j <= len(y); j++ {
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+differ(x[i-1], y[j-1]))
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return min(last[len(y)], limit+1)
+}
+
+func differ(a, b rune) int {
+	if a == b {
+		return 0
+	}
+	return 1
+}

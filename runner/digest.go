@@ -1,0 +1,93 @@
+package runner
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/tracker"
+	"github.com/heirloom-ml/heirloom/tracker/pyjson"
+)
+
+// Keys of the metadata of a directory that was registered as one artifact.
+const (
+	// KeyFiles is the number of regular files.
+	KeyFiles = "heirloom.files"
+	// KeyTreeSHA256 is the SHA-256 of one line for each file, sorted by path:
+	// its SHA-256, a space, its size, a space, its slash path, "\n".
+	KeyTreeSHA256 = "heirloom.tree_sha256"
+)
+
+// digestOf reads r to its end, unless ctx ends first.
+func digestOf(ctx context.Context, r io.Reader) (store.Digest, int64, error) {
+	h := sha256.New()
+	n, err := io.CopyBuffer(h, readerFunc(func(b []byte) (int, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		return r.Read(b)
+	}), make([]byte, 256<<10))
+	if err != nil {
+		return "", n, err
+	}
+	return store.DigestFrom(h), n, nil
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
+// tree sums up the files of a directory.
+type tree struct {
+	files int64
+	bytes int64
+	lines []byte
+}
+
+func (t *tree) add(path string, m *pyjson.Object) {
+	size, _ := m.Get(tracker.KeySizeBytes)
+	n, _ := size.(int64)
+	t.files++
+	t.bytes += n
+	t.lines = fmt.Appendf(t.lines, "%s %d %s\n", m.Text(tracker.KeySHA256), n, path)
+}
+
+func (t *tree) describe(m *pyjson.Object, hash HashMode) {
+	if hash == HashNone {
+		return
+	}
+	m.Set(tracker.KeySizeBytes, t.bytes)
+	m.Set(KeyFiles, t.files)
+	if hash != HashSize {
+		m.Set(KeyTreeSHA256, string(store.DigestOf(t.lines)))
+	}
+}
+
+// measureTree does for a directory what measure does for a file.
+func (r *run) measureTree(ctx context.Context, dir string, m *pyjson.Object) error {
+	var sum tree
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		one := &pyjson.Object{}
+		if err := r.measure(ctx, path, rel, one); err != nil {
+			return err
+		}
+		sum.add(filepath.ToSlash(rel), one)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	sum.describe(m, r.job.Hash)
+	return nil
+}

@@ -1,0 +1,33 @@
+package runner
+
+import (
+	"os"
+	"os/user"
+	"strings"
+)
+
+func hostname() string {
+	name, _ := os.Hostname()
+	return name
+}
+
+// userName is who we are: by the environment's own word first, which is what the
+// person chose to be called.
+func userName(environ []string) string {
+	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {
+		if text := lookup(environ, name); text != "" {
+			return text
+		}
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return ""
+}
+
+// bootID names this boot of the machine, without which a process id says little;
+// "" where the system does not tell.
+func bootID() string {
+	text, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(text))
+}

@@ -1,0 +1,91 @@
+package runner
+
+import (
+	"io"
+	"time"
+
+	"github.com/heirloom-ml/heirloom/runner/local"
+	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/tracker"
+	"github.com/heirloom-ml/heirloom/tracker/pyjson"
+)
+
+// Why a command did not run; a shell would say 127 and 126. Errors of Run are
+// one of these, of the kinds of package store, or that of the context.
+var (
+	ErrNotFound      = local.ErrNotFound
+	ErrNotExecutable = local.ErrNotExecutable
+)
+
+// HashMode is how much is found out about an output.
+type HashMode string
+
+// The hash modes. The empty one is HashSHA256.
+const (
+	HashSHA256 HashMode = "sha256" // size and SHA-256: every byte is read
+	HashSize   HashMode = "size"   // size alone
+	HashNone   HashMode = "none"   // that it is there
+)
+
+// Job says what to run and what is known about it. Args is needed, the rest may
+// be zero.
+type Job struct {
+	Args    []string // the command; Args[0] without a slash is looked up in the PATH of Environ
+	Dir     string   // working directory; "" = ours
+	Environ []string // the surroundings, as "NAME=value"; the run's own variables are added
+
+	Name                string        // for people and for the id; "" = from the command
+	Project, Experiment string        // "" = none
+	RunID               tracker.RunID // "" = a new one; one that exists gets a further attempt
+	Session             string        // of a new id; "" = tracker.DefaultSession
+	Parent              tracker.RunID // "" = the run that surrounds us in Environ, if any
+
+	Params         *pyjson.Object   // recorded as params.X, nested names joined by dots
+	ParamsFromArgs bool             // take params from flags of the command too; they win
+	Tags           *pyjson.Object   // recorded as tags.X
+	Sources        []tracker.Source // runs and inputs that it uses; see tracker.NewInput
+	Outputs        []string         // local paths or store URLs to register where they lie
+	Hash           HashMode         // of all outputs
+
+	Stdin          io.Reader // nil = empty; a file is handed on as it is
+	Stdout, Stderr io.Writer // shown here as the job writes; nil = only kept in the logs
+
+	Grace time.Duration // from SIGTERM to SIGKILL; 0 = local.DefaultGrace
+}
+
+// Started is told when all is recorded and the job is about to start.
+type Started struct {
+	RunID     tracker.RunID
+	Store     string // URL
+	OutputDir string // local directory, HEIRLOOM_OUTPUT_DIR of the job
+	LogDir    string // local directory of stdout.log, stderr.log, combined.log
+	Notices   []string
+}
+
+// Result is how a run ended.
+type Result struct {
+	RunID          tracker.RunID
+	State          tracker.State
+	ExitCode       int    // as a shell shows it: 128+n after signal n; 126, 127
+	Signal         string // "SIGKILL", …; "" = the job exited by itself
+	Started, Ended time.Time
+	Artifacts      int      // registered
+	Warnings       []string // what went wrong without failing the run; also recorded as heirloom.warnings
+}
+
+// NewLauncher returns a launcher that keeps runs in s and records them in t,
+// which is rooted in s.
+func NewLauncher(s *store.Store, t *tracker.FileTracker) *Launcher {
+	return &Launcher{Store: s, Tracker: t}
+}
+
+// Launcher runs jobs in the foreground. It may be used for several, also at
+// once, though signals then reach all of them.
+type Launcher struct {
+	Store   *store.Store
+	Tracker *tracker.FileTracker
+	Version string // of the program, recorded as heirloom.version; "" = not
+	TempDir string // for scratch; "" = the system's
+	// Now is the clock; nil = time.Now.
+	Now func() time.Time
+}

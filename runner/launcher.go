@@ -1,0 +1,174 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/heirloom-ml/heirloom/runner/local"
+	"github.com/heirloom-ml/heirloom/tracker"
+)
+
+const (
+	beatEvery   = time.Minute
+	endLimit    = 30 * time.Second // for recording the end when all else was called off
+	stallLimit  = 5 * time.Second  // for a reader of our output that takes nothing
+	gitOvertime = 2 * time.Second  // for git's answer after the job has ended
+	gitOwn      = time.Second      // a job that runs longer than this gets git's answer recorded at once
+)
+
+// Run runs the job to its end and records it. onStart may be nil; it is called
+// once, when all that is known is recorded and the job is about to start, which
+// is not at all where the start could not be recorded or the command does not
+// exist.
+//
+// Signals (INT, TERM, HUP, QUIT, USR1, USR2, TSTP) go to the job while it runs.
+// When ctx is cancelled the job gets SIGTERM and after the grace time SIGKILL; a
+// further INT or TERM while the outputs are being registered stops that. The end
+// is recorded in any case.
+//
+// The error is nil when the job ran and its end and outputs are recorded,
+// whatever its exit code. With an error the Result still says what is known.
+func (l *Launcher) Run(ctx context.Context, job Job, onStart func(Started)) (Result, error) {
+	signals := local.Catch()
+	defer signals.Close()
+	r, err := l.plan(job)
+	if err != nil {
+		return Result{}, err
+	}
+	defer r.cleanUp()
+	if err := r.recordStart(ctx); err != nil {
+		return r.result, err
+	}
+	if onStart != nil {
+		onStart(r.started())
+	}
+	process, err := local.Start(r.spec(signals))
+	if err != nil {
+		return r.notStarted(ctx, err)
+	}
+	exit, waitErr := r.attend(ctx, process)
+	endErr := r.recordEnd(ctx, exit)
+	if n := process.Drain(stallLimit); n > 0 {
+		r.warnf("%d bytes of output could not be shown; they are in the logs", n)
+	}
+	r.result.Warnings = r.warnings
+	return r.result, errors.Join(waitErr, endErr)
+}
+
+// run is a run in the making.
+type run struct {
+	*Launcher
+	job     Job
+	id      tracker.RunID
+	parent  tracker.RunID // "" = none
+	attempt int           // 0 until its start is recorded
+	begun   time.Time
+	place   place
+	environ []string // the job's
+	notices []string
+	git     *gitAsk
+	result  Result
+
+	mu       sync.Mutex // guards warnings
+	warnings []string
+	beatErr  error // the last; set by one goroutine, read after it
+}
+
+// plan settles all that needs no request to the store.
+func (l *Launcher) plan(job Job) (*run, error) {
+	if _, err := (&local.Spec{Args: job.Args, Dir: job.Dir, Env: job.Environ}).Find(); err != nil {
+		return nil, err
+	}
+	r := &run{Launcher: l, job: job, id: job.RunID, begun: l.now()}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if r.job.Name == "" {
+		r.job.Name = commandName(job.Args)
+	}
+	var err error
+	if r.parent, err = parentOf(job); err != nil {
+		return nil, err
+	}
+	if r.id == "" {
+		r.id, err = tracker.NewRunID("local", job.Session, r.job.Name)
+	} else {
+		r.id, err = tracker.ParseRunID(string(r.id))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.parent == r.id { // a further attempt, started from within the run
+		r.parent = ""
+	}
+	r.result = Result{RunID: r.id, State: tracker.Unsubmitted, Started: r.begun}
+	return r, nil
+}
+
+func (l *Launcher) now() time.Time {
+	if l.Now != nil {
+		return l.Now()
+	}
+	return time.Now()
+}
+
+func (r *run) warnf(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.warnings = append(r.warnings, fmt.Sprintf(format, args...))
+}
+
+func (r *run) started() Started {
+	return Started{RunID: r.id, Store: r.Store.URL(), OutputDir: r.place.dir, LogDir: r.place.logs, Notices: r.notices}
+}
+
+func (r *run) spec(signals *local.Signals) local.Spec {
+	return local.Spec{
+		Args: r.job.Args, Dir: r.job.Dir, Env: r.environ,
+		Stdin: r.job.Stdin, Stdout: r.job.Stdout, Stderr: r.job.Stderr,
+		LogDir: r.place.logs, Mark: envRunID + "=" + string(r.id),
+		Grace: r.job.Grace, Signals: signals,
+	}
+}
+
+// attend waits for the job, and meanwhile asks git and shows that we are alive.
+func (r *run) attend(ctx context.Context, process *local.Process) (local.Exit, error) {
+	aside, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	r.git = askGit(aside, r.job.Dir, r.job.Environ)
+	wg.Go(func() { r.beat(aside) })
+	wg.Go(func() { r.recordGitOfLongJob(aside) })
+	exit, err := process.Wait(ctx)
+	stop()
+	wg.Wait()
+	if r.beatErr != nil {
+		r.warnf("a sign of life could not be recorded: %v", r.beatErr)
+	}
+	return exit, err
+}
+
+// beat records once a minute that the attempt is alive.
+func (r *run) beat(ctx context.Context) {
+	tick := time.NewTicker(beatEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := r.Tracker.Beat(ctx, r.id, r.attempt); err != nil && ctx.Err() == nil {
+				r.beatErr = err
+			}
+		}
+	}
+}
+
+// whileWanted is cancelled by an INT or TERM that comes after it was made.
+func whileWanted(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+}

@@ -1,0 +1,3 @@
+package runner
+
+const openNonblock = 0

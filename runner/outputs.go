@@ -1,0 +1,211 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/tracker"
+	"github.com/heirloom-ml/heirloom/tracker/pyjson"
+)
+
+const outputsAtOnce = 8
+
+// registerOutputs stores and registers the files of the output directory, and
+// what was named besides. Files come first, their records after, so that no
+// record points to what is not there.
+func (r *run) registerOutputs(ctx context.Context) error {
+	var files []string
+	if r.Store.Layout().SavesRuns() {
+		var err error
+		if files, err = r.outputFiles(); err != nil {
+			return fmt.Errorf("look through the output directory: %w", err)
+		}
+	}
+	if err := r.upload(ctx); err != nil {
+		r.place.keep = true
+		return fmt.Errorf("store the outputs, which are still in %s: %w", r.place.dir, err)
+	}
+	var done atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(outputsAtOnce)
+	for _, rel := range files {
+		group.Go(func() error {
+			return r.register(ctx, &done, func() (tracker.Artifact, error) { return r.outputFile(ctx, rel) })
+		})
+	}
+	names := newNames(files)
+	for _, output := range r.job.Outputs {
+		name := names.of(output)
+		group.Go(func() error {
+			return r.register(ctx, &done, func() (tracker.Artifact, error) { return r.namedOutput(ctx, name, output) })
+		})
+	}
+	err := group.Wait()
+	r.result.Artifacts = int(done.Load())
+	if err != nil {
+		return fmt.Errorf("register the outputs: %w", err)
+	}
+	return nil
+}
+
+// register records an artifact. What cannot be described is a warning; that it
+// cannot be recorded is an error.
+func (r *run) register(ctx context.Context, done *atomic.Int64, describe func() (tracker.Artifact, error)) error {
+	artifact, err := describe()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		r.warnf("output not registered: %v", err)
+		return nil
+	}
+	if err := r.Tracker.AddArtifact(ctx, r.id, artifact); err != nil {
+		return err
+	}
+	done.Add(1)
+	return nil
+}
+
+// outputFiles lists the regular files of the output directory but for the logs,
+// as slash paths, sorted.
+func (r *run) outputFiles() ([]string, error) {
+	var files []string
+	root := r.place.dir
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) && path == root {
+				r.warnf("the job removed its output directory")
+				return fs.SkipAll
+			}
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		switch kind := d.Type(); {
+		case d.IsDir() && rel == r.place.logsRel:
+			return fs.SkipDir
+		case kind.IsRegular():
+			files = append(files, rel)
+		case kind&fs.ModeSymlink != 0:
+			r.checkLink(root, path, rel)
+		case !d.IsDir():
+			r.warnf("output %s is not a regular file and was passed over", rel)
+		}
+		return nil
+	})
+	return files, err
+}
+
+// checkLink warns of a link to what is not among the outputs.
+func (r *run) checkLink(root, path, rel string) {
+	target, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		if root, err = filepath.EvalSymlinks(root); err == nil && strings.HasPrefix(target, root+string(filepath.Separator)) {
+			return
+		}
+	}
+	r.warnf("output %s is a link out of the output directory and was passed over", rel)
+}
+
+// upload stores what was written to scratch, and checks that it is all there.
+func (r *run) upload(ctx context.Context) error {
+	if r.place.inPlace || !r.Store.Layout().SavesRuns() {
+		return nil
+	}
+	if _, err := os.Stat(r.place.dir); err != nil {
+		return nil // the job removed it; that was said
+	}
+	skip := func(rel string) bool {
+		_, err := store.ParseKey(string(r.place.key) + "/" + rel)
+		if err != nil {
+			r.place.keep = true
+			r.warnf("%v: it was not stored and is still in %s", err, r.place.dir)
+		}
+		return err != nil
+	}
+	_, err := r.Store.UploadTree(ctx, r.place.dir, r.place.key, &store.TreeOptions{Skip: skip})
+	return err
+}
+
+// outputFile describes a file of the output directory.
+func (r *run) outputFile(ctx context.Context, rel string) (tracker.Artifact, error) {
+	path := filepath.Join(r.place.dir, filepath.FromSlash(rel))
+	a := tracker.Artifact{Name: artifactName(rel), Path: fileURL(path), Metadata: &pyjson.Object{}}
+	key, err := store.ParseKey(string(r.place.key) + "/" + rel)
+	switch {
+	case err == nil:
+		a.Path = r.Store.KeyURL(key)
+		a.Metadata.Set(tracker.KeyKey, string(key))
+	case !r.place.inPlace:
+		return a, err
+	}
+	if err := r.measure(ctx, path, rel, a.Metadata); err != nil {
+		return a, err
+	}
+	a.Metadata.Set(tracker.KeyKind, kindOf(rel, r.Store.Layout().CheckpointFilename()))
+	return a, nil
+}
+
+// measure sets what the hash mode asks for of a local file, and makes sure that
+// the file will outlive a power failure, as its record does.
+func (r *run) measure(ctx context.Context, path, name string, m *pyjson.Object) error {
+	f, err := openRegular(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	before, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if r.place.inPlace {
+		_ = f.Sync() // refused for files opened for reading on some systems
+	}
+	if r.job.Hash == HashNone {
+		return nil
+	}
+	m.Set(tracker.KeySizeBytes, before.Size())
+	if r.job.Hash == HashSize {
+		return nil
+	}
+	digest, n, err := digestOf(ctx, f)
+	if err != nil {
+		return err
+	}
+	if after, err := f.Stat(); err != nil || n != before.Size() || !after.ModTime().Equal(before.ModTime()) {
+		r.warnf("output %s was written to while it was registered", name)
+	}
+	m.Set(tracker.KeySizeBytes, n)
+	m.Set(tracker.KeySHA256, string(digest))
+	return nil
+}
+
+// openRegular opens a file and makes sure that it is one: the open of a FIFO that
+// took its place would wait for ever.
+func openRegular(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}

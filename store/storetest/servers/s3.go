@@ -1,0 +1,93 @@
+package servers
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+const (
+	accessKey = "heirloomtest"
+	secretKey = "heirloomtest-secret"
+	region    = "us-east-1"
+)
+
+// S3 is a server that speaks S3, with one empty bucket.
+type S3 struct {
+	Endpoint, Bucket     string
+	AccessKey, SecretKey string
+	Environ              []string // what a child process needs, as "NAME=value"
+}
+
+// URL is the address of a store below prefix, which may be empty.
+func (s S3) URL(prefix string) string {
+	return "s3://" + strings.TrimSuffix(s.Bucket+"/"+prefix, "/") +
+		"?endpoint=" + url.QueryEscape(s.Endpoint) + "&region=" + region + "&use_path_style=true"
+}
+
+// MinIO starts a MinIO server and sets the AWS_ variables of this process to it
+// for the time of the test.
+func MinIO(t testing.TB) S3 {
+	t.Helper()
+	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	return startS3(t, minio(), address, "/minio/health/ready",
+		[]string{"server", t.TempDir(), "--address", address, "--console-address", fmt.Sprintf("127.0.0.1:%d", freePort(t))},
+		[]string{"MINIO_ROOT_USER=" + accessKey, "MINIO_ROOT_PASSWORD=" + secretKey, "MINIO_UPDATE=off", "MINIO_CALLHOME_ENABLE=off"})
+}
+
+// VersityGW starts a Versity S3 gateway on a local directory and sets the AWS_
+// variables of this process to it for the time of the test.
+func VersityGW(t testing.TB) S3 {
+	t.Helper()
+	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	return startS3(t, versitygw(), address, "/",
+		[]string{"--port", address, "posix", t.TempDir()},
+		[]string{"ROOT_ACCESS_KEY=" + accessKey, "ROOT_SECRET_KEY=" + secretKey})
+}
+
+func minio() program {
+	return program{"minio", "github.com/minio/minio", "v0.0.0-20260212201848-7aac2a2c5b7c"}
+}
+
+func versitygw() program {
+	return program{"versitygw", "github.com/versity/versitygw/cmd/versitygw", "v1.8.0"}
+}
+
+func startS3(t testing.TB, p program, address, ready string, args, environ []string) S3 {
+	t.Helper()
+	path, err := p.path()
+	if err != nil {
+		Missing(t, err, p.install(), "s3", p.name)
+	}
+	s := S3{Endpoint: "http://" + address, Bucket: "heirloom", AccessKey: accessKey, SecretKey: secretKey}
+	start(t, p.name, path, args, environ, s.Endpoint+ready)
+	s.setEnviron(t)
+	client := s3.New(s3.Options{
+		BaseEndpoint: &s.Endpoint, Region: region, UsePathStyle: true,
+		Credentials: credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""),
+	})
+	if _, err := client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(s.Bucket)}); err != nil {
+		t.Fatalf("create a bucket on %s: %v", p.name, err)
+	}
+	return s
+}
+
+// setEnviron points the AWS tools of this process and of its children at s, and
+// away from the files of the user.
+func (s *S3) setEnviron(t testing.TB) {
+	none := filepath.Join(t.TempDir(), "none")
+	for _, v := range [][2]string{
+		{"AWS_ACCESS_KEY_ID", s.AccessKey}, {"AWS_SECRET_ACCESS_KEY", s.SecretKey}, {"AWS_SESSION_TOKEN", ""},
+		{"AWS_REGION", region}, {"AWS_ENDPOINT_URL", s.Endpoint}, {"AWS_EC2_METADATA_DISABLED", "true"},
+		{"AWS_PROFILE", ""}, {"AWS_CONFIG_FILE", none}, {"AWS_SHARED_CREDENTIALS_FILE", none},
+	} {
+		t.Setenv(v[0], v[1])
+		s.Environ = append(s.Environ, v[0]+"="+v[1])
+	}
+}

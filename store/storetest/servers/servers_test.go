@@ -1,0 +1,41 @@
+package servers
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+func TestS3Servers(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		start func(testing.TB) S3
+	}{{"MinIO", MinIO}, {"VersityGW", VersityGW}} {
+		t.Run(c.name, func(t *testing.T) {
+			s := c.start(t)
+			if os.Getenv("AWS_ENDPOINT_URL") != s.Endpoint {
+				t.Errorf("AWS_ENDPOINT_URL is %q, want %q", os.Getenv("AWS_ENDPOINT_URL"), s.Endpoint)
+			}
+			if got := s.URL("a/b"); !strings.HasPrefix(got, "s3://heirloom/a/b?endpoint=http") {
+				t.Errorf("the URL is %q", got)
+			}
+		})
+	}
+}
+
+func TestFakeGCS(t *testing.T) {
+	if g := FakeGCS(t); g.URL("") != "gs://heirloom" {
+		t.Errorf("the URL is %q", g.URL(""))
+	}
+}
+
+func TestPython(t *testing.T) {
+	python := Python(t)
+	if out, err := exec.Command(python, "-c", "print(1+1)").Output(); err != nil || string(out) != "2\n" {
+		t.Errorf("python printed %q, %v", out, err)
+	}
+	if again := Python(t); again != python {
+		t.Errorf("a second call made another environment: %s, %s", again, python)
+	}
+}

@@ -1,0 +1,240 @@
+package tracker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/tracker/pyjson"
+)
+
+const (
+	startName  = "start"
+	endName    = "end"
+	beatName   = "beat"
+	maxAttempt = 999_999
+)
+
+// Attempt is one try to carry out a run.
+type Attempt struct {
+	Number int // from 1
+	Start  AttemptStart
+	End    *AttemptEnd // nil while it runs, or if it vanished
+	Beat   time.Time   // of the last sign of life, zero if there was none
+}
+
+// AttemptStart is what is known when an attempt begins. Zero fields are left out
+// of the record.
+type AttemptStart struct {
+	Time      time.Time // zero = now
+	Command   []string  // redacted before it is written
+	Dir       string    // working directory
+	Host      string
+	User      string
+	PID       int
+	BootID    string    // of the host, so that a process id can be believed
+	Scheduler *Metadata // the scheduler's own names and numbers
+}
+
+// AttemptEnd is how an attempt ended.
+type AttemptEnd struct {
+	Time     time.Time // zero = now
+	State    State     // Succeeded, Failed or Cancelled
+	ExitCode *int      // nil if the process did not exit by itself
+	Signal   string    // "SIGKILL", or ""
+}
+
+// StartAttempt claims the next free number and returns it. Of several processes
+// that ask at once each gets its own.
+func (t *FileTracker) StartAttempt(ctx context.Context, run RunID, start AttemptStart) (int, error) {
+	n, err := t.startAttempt(ctx, run, start)
+	if err != nil {
+		return 0, fmt.Errorf("start attempt of %s: %w", printable(string(run)), err)
+	}
+	return n, nil
+}
+
+func (t *FileTracker) startAttempt(ctx context.Context, run RunID, start AttemptStart) (int, error) {
+	if err := t.mayWrite(ctx, run); err != nil {
+		return 0, err
+	}
+	if start.Time.IsZero() {
+		start.Time = t.opts.Now()
+	}
+	body, err := start.body(t.opts.Writer)
+	if err != nil {
+		return 0, err
+	}
+	last, err := t.lastAttempt(ctx, run)
+	if err != nil {
+		return 0, err
+	}
+	for n := last + 1; n <= maxAttempt; n++ {
+		err := t.s.Create(ctx, attemptKey(run, n, startName), body)
+		if !errors.Is(err, store.ErrExist) {
+			return n, err
+		}
+	}
+	return 0, fmt.Errorf("there are %d attempts already: %w", maxAttempt, store.ErrInvalid)
+}
+
+func (t *FileTracker) lastAttempt(ctx context.Context, run RunID) (int, error) {
+	last := 0
+	for e, err := range t.s.ListDir(ctx, run.dir().Join(heirloomDir, attemptsDir)) {
+		if err != nil {
+			return 0, err
+		}
+		if n, ok := attemptNumber(e.Key.Base()); ok {
+			last = max(last, n)
+		}
+	}
+	return last, nil
+}
+
+// EndAttempt records how attempt n ended. It can be said once: the second time
+// is store.ErrExist.
+func (t *FileTracker) EndAttempt(ctx context.Context, run RunID, n int, end AttemptEnd) error {
+	if end.Time.IsZero() {
+		end.Time = t.opts.Now()
+	}
+	err := checkAttempt(n)
+	if err == nil && !end.State.Terminal() {
+		err = fmt.Errorf("%q is no state to end in: %w", end.State, store.ErrInvalid)
+	}
+	var body []byte
+	if err == nil {
+		body, err = end.body()
+	}
+	if err == nil {
+		err = t.mayWrite(ctx, run)
+	}
+	if err == nil {
+		err = t.s.Create(ctx, attemptKey(run, n, endName), body)
+	}
+	if err != nil {
+		return fmt.Errorf("end attempt %d of %s: %w", n, printable(string(run)), err)
+	}
+	return nil
+}
+
+// Beat records that attempt n is alive now. Call it every BeatEvery, not more
+// often: each call replaces one object.
+func (t *FileTracker) Beat(ctx context.Context, run RunID, n int) error {
+	err := checkAttempt(n)
+	if err == nil {
+		err = t.mayWrite(ctx, run)
+	}
+	var body []byte
+	if err == nil {
+		body, err = pyjson.Marshal(pyjson.NewObject(pyjson.Member{Key: "time", Value: formatTime(t.opts.Now())}))
+	}
+	if err == nil {
+		err = t.s.Put(ctx, attemptKey(run, n, beatName), body)
+	}
+	if err != nil {
+		return fmt.Errorf("beat of attempt %d of %s: %w", n, printable(string(run)), err)
+	}
+	return nil
+}
+
+func checkAttempt(n int) error {
+	if n < 1 || n > maxAttempt {
+		return fmt.Errorf("attempts are numbered from 1 to %d: %w", maxAttempt, store.ErrInvalid)
+	}
+	return nil
+}
+
+func attemptKey(run RunID, n int, name string) store.Key {
+	return run.dir().Join(heirloomDir, attemptsDir, fmt.Sprintf("%06d", n), name)
+}
+
+func attemptNumber(elem string) (int, bool) {
+	n, err := strconv.Atoi(elem)
+	return n, err == nil && len(elem) == 6 && checkAttempt(n) == nil
+}
+
+func (a AttemptStart) body(writer string) ([]byte, error) {
+	o := pyjson.NewObject(pyjson.Member{Key: "time", Value: formatTime(a.Time)})
+	if len(a.Command) > 0 {
+		command := make([]any, len(a.Command))
+		for i, arg := range store.RedactArgs(a.Command) {
+			command[i] = strings.ToValidUTF8(arg, "\ufffd")
+		}
+		o.Set("command", command)
+	}
+	for _, m := range []struct{ key, value string }{
+		{"dir", a.Dir}, {"host", a.Host}, {"user", a.User}, {"boot_id", a.BootID}, {"writer", writer},
+	} {
+		if m.value != "" {
+			o.Set(m.key, strings.ToValidUTF8(m.value, "\ufffd"))
+		}
+	}
+	if a.PID != 0 {
+		o.Set("pid", a.PID)
+	}
+	if a.Scheduler.Len() > 0 {
+		o.Set("scheduler", a.Scheduler)
+	}
+	return pyjson.Marshal(o)
+}
+
+func (a *AttemptStart) read(body []byte) error {
+	o, err := pyjson.UnmarshalObject(body)
+	if err != nil {
+		return err
+	}
+	if a.Time = parseTime(o.Text("time")); a.Time.IsZero() {
+		return errors.New(`"time" is not a time`)
+	}
+	a.Dir, a.Host, a.User, a.BootID = o.Text("dir"), o.Text("host"), o.Text("user"), o.Text("boot_id")
+	command, _ := o.Get("command")
+	list, _ := command.([]any)
+	for _, v := range list {
+		arg, _ := v.(string)
+		a.Command = append(a.Command, arg)
+	}
+	pid, _ := o.Get("pid")
+	n, _ := pid.(int64)
+	a.PID = int(n)
+	scheduler, _ := o.Get("scheduler")
+	a.Scheduler, _ = scheduler.(*Metadata)
+	return nil
+}
+
+func (e AttemptEnd) body() ([]byte, error) {
+	o := pyjson.NewObject(
+		pyjson.Member{Key: "time", Value: formatTime(e.Time)},
+		pyjson.Member{Key: "state", Value: string(e.State)})
+	if e.ExitCode != nil {
+		o.Set("exit_code", *e.ExitCode)
+	}
+	if e.Signal != "" {
+		o.Set("signal", e.Signal)
+	}
+	return pyjson.Marshal(o)
+}
+
+// read leaves the state Unknown if the record cannot be believed: that the
+// attempt ended is certain even then.
+func (e *AttemptEnd) read(body []byte) error {
+	e.State = Unknown
+	o, err := pyjson.UnmarshalObject(body)
+	if err != nil {
+		return err
+	}
+	state := State(o.Text("state"))
+	if !state.Terminal() {
+		return errors.New(`"state" is no state to end in`)
+	}
+	e.State, e.Time, e.Signal = state, parseTime(o.Text("time")), o.Text("signal")
+	code, _ := o.Get("exit_code")
+	if n, ok := code.(int64); ok {
+		exit := int(n)
+		e.ExitCode = &exit
+	}
+	return nil
+}

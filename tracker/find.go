@@ -1,0 +1,74 @@
+package tracker
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/heirloom-ml/heirloom/store"
+)
+
+// AmbiguousError is a text that fits several runs. Its kind is store.ErrConflict.
+type AmbiguousError struct {
+	Text       string
+	Candidates []RunID // sorted
+}
+
+func (e *AmbiguousError) Error() string {
+	const most = 5
+	names := make([]string, 0, most+1)
+	for _, id := range e.Candidates[:min(most, len(e.Candidates))] {
+		names = append(names, string(id))
+	}
+	if more := len(e.Candidates) - most; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Sprintf("%q fits %d runs: %s", e.Text, len(e.Candidates), strings.Join(names, ", "))
+}
+
+// Unwrap gives the kind.
+func (e *AmbiguousError) Unwrap() error { return store.ErrConflict }
+
+// Find returns the run whose id is text, else the one whose Name is text, else
+// the only one whose id contains text. No such run is store.ErrNotExist, several
+// are an *AmbiguousError.
+func (t *FileTracker) Find(ctx context.Context, text string) (RunID, error) {
+	id, err := ParseRunID(text)
+	if err != nil {
+		return "", fmt.Errorf("find run: %w", err)
+	}
+	if err := t.readable(ctx); err != nil {
+		return "", fmt.Errorf("find run: %w", err)
+	}
+	if strings.Contains(text, "://") { // a whole id spares the listing
+		if ok, err := t.exists(ctx, id); ok || err != nil {
+			return id, err
+		}
+	}
+	ids, err := t.allIDs(ctx)
+	if err != nil {
+		return "", fmt.Errorf("find run: %w", err)
+	}
+	return Match(ids, text)
+}
+
+// Match is Find among given ids.
+func Match(ids []RunID, text string) (RunID, error) {
+	fits := []func(RunID) bool{
+		func(id RunID) bool { return string(id) == text },
+		func(id RunID) bool { return id.Name() == text },
+		func(id RunID) bool { return strings.Contains(string(id), text) },
+	}
+	for _, fit := range fits {
+		found := slices.DeleteFunc(slices.Clone(ids), func(id RunID) bool { return !fit(id) })
+		switch {
+		case len(found) == 1:
+			return found[0], nil
+		case len(found) > 1:
+			slices.Sort(found)
+			return "", &AmbiguousError{Text: text, Candidates: found}
+		}
+	}
+	return "", &store.Error{Op: "find run", Key: printable(text), Kind: store.ErrNotExist}
+}

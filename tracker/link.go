@@ -1,0 +1,154 @@
+package tracker
+
+import (
+	"context"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/heirloom-ml/heirloom/store"
+)
+
+// noArtifact stands for the link that names no artifact. It is not base32.
+const noArtifact = "="
+
+// AddSource first writes the link, which is the truth: from there on the edge is
+// recorded, whatever becomes of the rest. Then it brings TorchX's text files up
+// to date, the one of the parent only if the parent's directory exists, or a
+// source from elsewhere would become a run. An error after the link was written
+// says so; to repeat the call completes what is missing.
+func (t *FileTracker) AddSource(ctx context.Context, run RunID, s Source) error {
+	if err := t.addSource(ctx, run, s); err != nil {
+		return fmt.Errorf("add source to %s: %w", printable(string(run)), err)
+	}
+	return nil
+}
+
+func (t *FileTracker) addSource(ctx context.Context, run RunID, s Source) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	if err := t.mayWrite(ctx, run); err != nil {
+		return err
+	}
+	if s.Time.IsZero() {
+		s.Time = t.opts.Now()
+	}
+	s.URI = store.RedactURL(s.URI)
+	body, err := s.link()
+	if err != nil {
+		return err
+	}
+	if err := t.s.Create(ctx, linkKey(run, s), body); err != nil && !errors.Is(err, store.ErrExist) {
+		return err
+	}
+	if err := t.mirror(ctx, run, s); err != nil {
+		return fmt.Errorf("the link is recorded, but not yet in TorchX's files: %w", err)
+	}
+	return nil
+}
+
+func linkKey(run RunID, s Source) store.Key {
+	return linkDir(run, s.ID).Join(encodeArtifact(s.Artifact))
+}
+
+func linkDir(run, source RunID) store.Key {
+	return run.dir().Join(heirloomDir, linksDir, source.Encode())
+}
+
+func encodeArtifact(name string) string {
+	if name == "" {
+		return noArtifact
+	}
+	return base32.StdEncoding.EncodeToString([]byte(name))
+}
+
+func decodeArtifact(elem string) (string, error) {
+	if elem == noArtifact {
+		return "", nil
+	}
+	text, err := base32.StdEncoding.DecodeString(elem)
+	if err != nil || len(text) == 0 || base32.StdEncoding.EncodeToString(text) != elem {
+		return "", errors.New("not the base32 form of an artifact's name")
+	}
+	return string(text), checkText(string(text), maxIDBytes)
+}
+
+// mirror adds the link to the text file of the run, and of its parent.
+func (t *FileTracker) mirror(ctx context.Context, run RunID, s Source) error {
+	lines := t.lines(run, s)
+	if err := t.s.AddLines(ctx, run.dir().Join(sourcesDir, s.ID.Encode()), lines); err != nil {
+		return err
+	}
+	tracked, err := t.exists(ctx, s.ID)
+	if err != nil || !tracked {
+		return err
+	}
+	return t.s.AddLines(ctx, s.ID.dir().Join(descendantsDir, run.Encode()), lines)
+}
+
+// lines returns what the text files of an edge must hold. Where they can only be
+// replaced whole, that is every link, so that writers complete each other's
+// work; where a line can be appended, it is the one line.
+func (t *FileTracker) lines(run RunID, s Source) func(context.Context) ([]string, error) {
+	if t.s.Capabilities().Append {
+		return func(context.Context) ([]string, error) { return []string{s.Artifact}, nil }
+	}
+	return func(ctx context.Context) ([]string, error) {
+		list := []string{s.Artifact}
+		for e, err := range t.s.ListDir(ctx, linkDir(run, s.ID)) {
+			if err != nil {
+				return nil, err
+			}
+			if name, err := decodeArtifact(e.Key.Base()); err == nil && name != s.Artifact {
+				list = append(list, name)
+			}
+		}
+		return list, nil
+	}
+}
+
+// exists says whether anything at all is kept about run.
+func (t *FileTracker) exists(ctx context.Context, run RunID) (bool, error) {
+	for _, err := range t.s.ListDir(ctx, run.dir()) {
+		return err == nil, err
+	}
+	return false, nil
+}
+
+// textLines reads a file of artifact names as TorchX does, save that an empty
+// line counts beside names. written holds the names known from links: a last
+// line without its end that begins one of them is a torn write, not a name.
+func textLines(body []byte, written map[string]bool) []string {
+	if len(body) == 0 {
+		return []string{""}
+	}
+	lines := strings.Split(string(body), "\n")
+	last := len(lines) - 1
+	if torn(lines[last], written) {
+		lines = lines[:last]
+	}
+	seen := make(map[string]bool)
+	list := lines[:0]
+	for _, line := range lines {
+		line = strings.ToValidUTF8(strings.Trim(line, " \t\r\v\f"), "\ufffd")
+		if !seen[line] {
+			seen[line] = true
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+func torn(tail string, written map[string]bool) bool {
+	if tail == "" {
+		return true // what follows the last line end
+	}
+	for name := range written {
+		if len(name) > len(tail) && strings.HasPrefix(name, tail) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,75 @@
+package tracker
+
+import "time"
+
+// State is where a run stands: the names of TorchX's AppState, and LOST.
+type State string
+
+// The states. Lost is a run that neither ended nor gave a sign of life for
+// LostAfter; a run without attempts, such as TorchX writes, is Unknown.
+const (
+	Unsubmitted State = "UNSUBMITTED"
+	Submitted   State = "SUBMITTED"
+	Pending     State = "PENDING"
+	Running     State = "RUNNING"
+	Succeeded   State = "SUCCEEDED"
+	Failed      State = "FAILED"
+	Cancelled   State = "CANCELLED"
+	Unknown     State = "UNKNOWN"
+	Lost        State = "LOST"
+)
+
+const (
+	// BeatEvery is how often a running attempt calls Beat.
+	BeatEvery = time.Minute
+	// LostAfter is how long a run is believed to live after its last beat.
+	LostAfter = 3 * time.Minute
+)
+
+// Terminal says whether a run in this state has ended for good.
+func (s State) Terminal() bool {
+	return s == Succeeded || s == Failed || s == Cancelled
+}
+
+func (s State) known() bool {
+	switch s {
+	case Unsubmitted, Submitted, Pending, Running, Succeeded, Failed, Cancelled, Unknown, Lost:
+		return true
+	}
+	return false
+}
+
+// setState derives state and times from the highest attempt, so that a late
+// record of an earlier one changes nothing. Without attempts it takes what the
+// metadata say.
+func (r *Run) setState(now time.Time) {
+	if len(r.Attempts) == 0 {
+		r.State = State(r.Metadata.Text(KeyState))
+		if !r.State.known() {
+			r.State = Unknown
+		}
+		r.Started = parseTime(r.Metadata.Text(KeyStarted))
+		r.Ended = parseTime(r.Metadata.Text(KeyEnded))
+		return
+	}
+	last := r.Attempts[len(r.Attempts)-1]
+	r.Started = r.Attempts[0].Start.Time
+	r.State = last.state(now)
+	if last.End != nil {
+		r.Ended = last.End.Time
+	}
+}
+
+func (a Attempt) state(now time.Time) State {
+	if a.End != nil {
+		return a.End.State
+	}
+	seen := a.Start.Time
+	if a.Beat.After(seen) {
+		seen = a.Beat
+	}
+	if now.Sub(seen) > LostAfter {
+		return Lost
+	}
+	return Running
+}
