@@ -1,0 +1,163 @@
+package hdfsblob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"github.com/colinmarc/hdfs/v2"
+)
+
+// Kinds of error beyond those of io/fs and errors.ErrUnsupported.
+var (
+	ErrUnavailable = errors.New("HDFS is unavailable")
+	ErrNoSpace     = errors.New("no space left in HDFS")
+	ErrCorrupt     = errors.New("corrupt in HDFS")
+	ErrConflict    = errors.New("changed by someone else")
+)
+
+// Error is what every method of a Bucket returns: what was tried on which path, the kind, and the cause. Kind is
+// nil where none fits, as for a context that ended.
+type Error struct {
+	Op    string // the verb
+	Path  string // in HDFS; "" where none is meant
+	Class string // of the Java exception, "" if the error is not one of the servers
+	Kind  error
+	Err   error
+}
+
+// Error reads "verb path: cause".
+func (e *Error) Error() string {
+	text := e.Op
+	if e.Path != "" {
+		text += " " + e.Path
+	}
+	if e.Err == nil {
+		return text + ": " + e.Kind.Error()
+	}
+	return text + ": " + e.Err.Error()
+}
+
+// Unwrap gives the kind and the cause, those that are set.
+func (e *Error) Unwrap() []error {
+	var list []error
+	for _, err := range []error{e.Kind, e.Err} {
+		if err != nil {
+			list = append(list, err)
+		}
+	}
+	return list
+}
+
+// exception is what a server threw.
+type exception interface {
+	error
+	hdfs.Error
+}
+
+// remoteError gives an exception of a server one line, its own first.
+type remoteError struct {
+	text string
+	error
+}
+
+func (e remoteError) Error() string { return e.text }
+func (e remoteError) Unwrap() error { return e.error }
+
+// wrap classifies what the library returned, unless it is an *Error already.
+func wrap(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*Error](err); ok {
+		return err
+	}
+	e := &Error{Op: op, Path: path, Err: err}
+	if remote, ok := errors.AsType[exception](err); ok {
+		e.Class = remote.Exception()
+		e.Err = remoteError{said(remote), err}
+	} else if inner, ok := errors.AsType[*fs.PathError](err); ok {
+		e.Err = inner.Err // whose verb and path are ours
+	}
+	e.Kind = kindOf(err)
+	return e
+}
+
+// said is the first line of what the server says; a stack trace follows it.
+func said(remote exception) string {
+	line, _, _ := strings.Cut(remote.Message(), "\n")
+	class := className(remote.Exception())
+	switch {
+	case line == "":
+		return fmt.Sprintf("%s: %s", remote.Desc(), class)
+	case class == "":
+		return line
+	}
+	return class + ": " + line
+}
+
+func className(class string) string {
+	class = class[strings.LastIndexByte(class, '.')+1:]
+	return class[strings.LastIndexByte(class, '$')+1:]
+}
+
+// kindOf tells the kind of an error of the library. What is neither an exception of a server nor one of the few
+// errors that the library makes of one is a broken or refused connection, which the library reports as text.
+func kindOf(err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	for _, kind := range []error{
+		ErrUnavailable, ErrNoSpace, ErrCorrupt, ErrConflict, errors.ErrUnsupported,
+		fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, fs.ErrInvalid,
+	} {
+		if errors.Is(err, kind) {
+			return kind
+		}
+	}
+	if errors.Is(err, syscall.ENOTEMPTY) {
+		return fs.ErrInvalid
+	}
+	if remote, ok := errors.AsType[exception](err); ok {
+		return kindOfClass(className(remote.Exception()), remote.Method())
+	}
+	return ErrUnavailable
+}
+
+// kindOfClass goes by the last part of the exception's name. A plain IOException says nothing but in its text,
+// except that addBlock throws it only when too few DataNodes take the block.
+func kindOfClass(class, method string) error {
+	switch class {
+	case "FileNotFoundException":
+		return fs.ErrNotExist
+	case "FileAlreadyExistsException":
+		return fs.ErrExist
+	case "AccessControlException", "AuthorizationException", "SaslException", "SecurityException", "InvalidToken", "AuthenticationException":
+		return fs.ErrPermission
+	case "SafeModeException", "RetriableException", "StandbyException", "ObserverRetryOnActiveException", "NotReplicatedYetException",
+		"LeaseExpiredException", "AlreadyBeingCreatedException", "RecoveryInProgressException", "RetryStartFileException",
+		"ServerException", "RpcServerException", "UnregisteredNodeException", "BlockMissingException", "NoRouteToHostException",
+		"ConnectException", "SocketTimeoutException", "EOFException", "RouterStandbyException", "SubClusterTimeoutException":
+		return ErrUnavailable
+	case "NSQuotaExceededException", "DSQuotaExceededException", "QuotaByStorageTypeExceededException", "QuotaExceededException", "MaxDirectoryItemsExceededException":
+		return ErrNoSpace
+	case "ParentNotDirectoryException", "PathComponentTooLongException", "InvalidPathException", "HadoopIllegalArgumentException",
+		"IllegalArgumentException", "PathIsNotEmptyDirectoryException":
+		return fs.ErrInvalid
+	case "UnknownCryptoProtocolVersionException", "UnsupportedOperationException", "RpcNoSuchMethodException", "RpcNoSuchProtocolException":
+		return errors.ErrUnsupported
+	case "ChecksumException":
+		return ErrCorrupt
+	case "IOException":
+		if method == "addBlock" {
+			return ErrUnavailable
+		}
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package hdfsblob
+
+import (
+	"cmp"
+	"context"
+	"io/fs"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/colinmarc/hdfs/v2"
+)
+
+// Entry is one name in a directory: an object, or a directory, of which only Key is set.
+type Entry struct {
+	Object
+	IsDir bool
+}
+
+// Walk lists every object whose key begins with prefix, sorted bytewise by key. Memory is that of the directories on
+// the way. What cannot be read ends it with an error. What is created or deleted meanwhile may or may not appear; what
+// existed throughout does.
+func (b *Bucket) Walk(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		w := &walker{ctx: ctx, prefix: prefix, yield: yield}
+		w.run(b)
+	}
+}
+
+// ReadDir lists one level below dir ("" = all), sorted bytewise, a directory as if its key ended in "/". A
+// directory in which there is nothing is left out. A dir that does not exist is empty.
+func (b *Bucket) ReadDir(ctx context.Context, dir string) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		at := b.root
+		if dir != "" {
+			at = b.Path(dir)
+		}
+		entries, err := b.readDir(ctx, at)
+		if err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		for _, e := range entries {
+			out := Entry{Object: e.object, IsDir: e.isDir}
+			out.Key = e.elem
+			if dir != "" {
+				out.Key = dir + "/" + e.elem
+			}
+			if !yield(out, nil) {
+				return
+			}
+		}
+	}
+}
+
+// walker carries one listing through the tree. Directories are visited in the order of their keys, so what it
+// yields is sorted without more than one directory's entries in memory per level.
+type walker struct {
+	ctx    context.Context // of the one listing that it serves
+	bucket *Bucket
+	prefix string
+	after  string // only keys beyond it
+	skip   string // no keys beginning with it, unless ""; the consumer may set it between two objects
+	yield  func(Object, error) bool
+}
+
+func (w *walker) run(b *Bucket) {
+	w.bucket = b
+	dir, _ := path.Split(w.prefix)
+	w.walk(dir)
+}
+
+// walk yields what lies in dir, a key that is "" or ends in "/"; false ends the listing.
+func (w *walker) walk(dir string) bool {
+	entries, err := w.bucket.readDir(w.ctx, w.bucket.dirPath(dir))
+	if err != nil {
+		w.yield(Object{}, err)
+		return false
+	}
+	for _, e := range entries {
+		key := dir + e.elem
+		if e.isDir {
+			key += "/"
+		}
+		if !w.wanted(key, e.isDir) {
+			continue
+		}
+		if e.isDir {
+			if !w.walk(key) {
+				return false
+			}
+			continue
+		}
+		e.object.Key = key
+		if !w.yield(e.object, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// wanted reports whether key, or for a directory anything below it, is asked for.
+func (w *walker) wanted(key string, isDir bool) bool {
+	if w.skip != "" && strings.HasPrefix(key, w.skip) {
+		return false
+	}
+	if isDir {
+		return (strings.HasPrefix(key, w.prefix) || strings.HasPrefix(w.prefix, key)) &&
+			(key > w.after || strings.HasPrefix(w.after, key))
+	}
+	return strings.HasPrefix(key, w.prefix) && key > w.after
+}
+
+// dirEntry is one name in a directory, as an element of a key.
+type dirEntry struct {
+	elem   string
+	isDir  bool
+	object Object // without Key; zero for a directory
+}
+
+func (e dirEntry) order() string {
+	if e.isDir {
+		return e.elem + "/"
+	}
+	return e.elem
+}
+
+// dirPath is the path of a directory's key, which is "" or ends in a slash.
+func (b *Bucket) dirPath(dir string) string {
+	if dir == "" {
+		return b.root
+	}
+	return b.Path(dir[:len(dir)-1])
+}
+
+// readDir gives the entries of a directory in the order of their keys, which is not that of the NameNode: bytes are
+// signed numbers to it, and names may be escaped.
+func (b *Bucket) readDir(ctx context.Context, at string) ([]dirEntry, error) {
+	var infos []fs.FileInfo
+	err := b.with(ctx, "list", at, func(c *client) (err error) {
+		infos, err = c.readDir(at)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]dirEntry, 0, len(infos))
+	for _, info := range infos {
+		if e, ok := newDirEntry(info); ok {
+			entries = append(entries, e)
+		}
+	}
+	slices.SortFunc(entries, func(a, b dirEntry) int { return cmp.Compare(a.order(), b.order()) })
+	return entries, nil
+}
+
+// readDir is empty for what is no directory.
+func (c *client) readDir(path string) ([]fs.FileInfo, error) {
+	f, err := c.Open(path)
+	if err = absent(err); isAbsent(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // holds nothing
+	if !f.Stat().IsDir() {
+		return nil, nil
+	}
+	infos, err := f.Readdir(0)
+	if isAbsent(err) { // it went meanwhile
+		return nil, nil
+	}
+	return infos, err
+}
+
+// newDirEntry passes over temporary files, symbolic links and directories with nothing in them.
+func newDirEntry(info fs.FileInfo) (dirEntry, bool) {
+	e := dirEntry{elem: elemOf(info.Name()), isDir: info.IsDir()}
+	status, ok := info.Sys().(*hdfs.FileStatus)
+	if isTemp(info.Name()) && !e.isDir || ok && len(status.GetSymlink()) > 0 {
+		return e, false
+	}
+	if e.isDir {
+		return e, !ok || status.ChildrenNum == nil || status.GetChildrenNum() > 0
+	}
+	e.object = newObject("", info)
+	return e, true
+}
