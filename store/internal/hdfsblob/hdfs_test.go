@@ -1,0 +1,434 @@
+package hdfsblob
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/heirloom-ml/heirloom/store/storetest/servers"
+)
+
+// TestHDFS runs what needs a healthy cluster, on one.
+func TestHDFS(t *testing.T) {
+	h := servers.Hadoop(t, nil)
+	if os.Getenv("HADOOP_CONF_DIR") != "" {
+		t.Setenv("HADOOP_CONF_DIR", "")
+	}
+	for _, c := range []struct {
+		name string
+		run  func(t *testing.T, authority string)
+	}{
+		{"conformance", testConformance},
+		{"create race", testCreateRace},
+		{"readers see whole objects", testReplaceRace},
+		{"create against delete", testDeleteRace},
+		{"lost answers", testLostAnswers},
+		{"writers killed", testKilledWriters},
+		{"errors", testErrors},
+		{"listing", testListing},
+		{"ranges", testRanges},
+		{"cancel", testCancel},
+		{"long stream", testLongStream},
+		{"sweep", testSweep},
+		{"keys", testKeys},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.run(t, h.Authority) })
+	}
+}
+
+// open makes a bucket of its own directory.
+func open(t *testing.T, authority string, opts *Options) *Bucket {
+	t.Helper()
+	root := "/" + strings.NewReplacer("/", "-", " ", "-", ":", "-").Replace(t.Name())
+	b, err := Open(authority, root, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+func (b *Bucket) get(t *testing.T, key string) ([]byte, error) {
+	t.Helper()
+	return b.getAll(t.Context(), key)
+}
+
+func (b *Bucket) getAll(ctx context.Context, key string) ([]byte, error) {
+	r, err := b.Open(ctx, key, 0, -1, "")
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
+func (b *Bucket) names(t *testing.T, dir string) string {
+	t.Helper()
+	var names []string
+	for e, err := range b.ReadDir(t.Context(), dir) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.IsDir {
+			e.Key += "/"
+		}
+		names = append(names, e.Key)
+	}
+	return strings.Join(names, " ")
+}
+
+// raw lists a directory as HDFS has it.
+func (b *Bucket) raw(t *testing.T, dir string) string {
+	t.Helper()
+	var names []string
+	err := b.with(t.Context(), "list", dir, func(c *client) error {
+		infos, err := c.ReadDir(dir)
+		for _, info := range infos {
+			names = append(names, info.Name())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(names, " ")
+}
+
+// rounds is n where HEIRLOOM_STRESS=1, else a twentieth.
+func rounds(n int) int {
+	if os.Getenv("HEIRLOOM_STRESS") == "1" {
+		return n
+	}
+	return max(1, n/20)
+}
+
+// testCreateRace has 64 writers of two buckets create each of many keys.
+func testCreateRace(t *testing.T, authority string) {
+	buckets := []*Bucket{open(t, authority, nil), open(t, authority, nil)}
+	for round := range rounds(200) {
+		key := fmt.Sprintf("race/%03d", round)
+		var winners atomic.Int64
+		var winner atomic.Value
+		start := make(chan struct{})
+		var wait sync.WaitGroup
+		for i := range 64 {
+			wait.Go(func() {
+				body := fmt.Appendf(nil, "written by %d", i)
+				<-start
+				_, err := buckets[i%2].Create(t.Context(), key, body, "")
+				switch {
+				case err == nil:
+					winners.Add(1)
+					winner.Store(body)
+				case !errors.Is(err, fs.ErrExist):
+					t.Errorf("round %d, writer %d: %v, want success or ErrExist", round, i, err)
+				}
+			})
+		}
+		close(start)
+		wait.Wait()
+		if n := winners.Load(); n != 1 {
+			t.Fatalf("round %d has %d winners", round, n)
+		}
+		if got, err := buckets[0].get(t, key); err != nil || !bytes.Equal(got, winner.Load().([]byte)) {
+			t.Fatalf("round %d: the object is %q, %v; the winner wrote %q", round, got, err, winner.Load())
+		}
+	}
+	if left := buckets[0].raw(t, buckets[0].Dir()); left != "race" {
+		t.Errorf("beside the objects there is %q", left)
+	}
+}
+
+// testReplaceRace reads while others replace, with sizes and contents that differ.
+func testReplaceRace(t *testing.T, authority string) {
+	b := open(t, authority, nil)
+	body := func(seed byte) []byte { return sealed(seed, int(seed)*1711) }
+	if _, err := b.Put(t.Context(), "k", body(1)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var wait sync.WaitGroup
+	for i := range 2 {
+		wait.Go(func() {
+			for n := byte(i); ctx.Err() == nil; n += 2 {
+				if _, err := b.Put(t.Context(), "k", body(n)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range rounds(2000) {
+		got, err := b.get(t, "k")
+		if errors.Is(err, ErrUnavailable) {
+			continue // replaced time and again while being opened
+		}
+		if err != nil || !isSealed(got) {
+			t.Fatalf("a reader saw %d bytes that nobody wrote, %v", len(got), err)
+		}
+	}
+	stop()
+	wait.Wait()
+}
+
+// sealed is a body that tells whether it is whole.
+func sealed(seed byte, size int) []byte {
+	body := bytes.Repeat([]byte{seed}, size)
+	sum := sha256.Sum256(body)
+	return append(body, sum[:]...)
+}
+
+func isSealed(body []byte) bool {
+	if len(body) < sha256.Size {
+		return false
+	}
+	cut := len(body) - sha256.Size
+	sum := sha256.Sum256(body[:cut])
+	return bytes.Equal(sum[:], body[cut:])
+}
+
+// testDeleteRace makes and removes keys of one directory, which comes and goes with them.
+func testDeleteRace(t *testing.T, authority string) {
+	b := open(t, authority, nil)
+	var wait sync.WaitGroup
+	for i := range 8 {
+		wait.Go(func() {
+			key := fmt.Sprintf("a/b/c/%d", i)
+			for range rounds(400) {
+				if _, err := b.Create(t.Context(), key, []byte("x"), ""); err != nil {
+					t.Errorf("create %s: %v", key, err)
+				}
+				if err := b.Delete(t.Context(), key, nil); err != nil {
+					t.Errorf("delete %s: %v", key, err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if left := b.raw(t, b.Dir()); left != "" {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
+// testLostAnswers publishes again what was published, as after an answer that did not come.
+func testLostAnswers(t *testing.T, authority string) {
+	b := open(t, authority, nil)
+	ctx := t.Context()
+	for _, mode := range []Mode{Create, Replace} {
+		w, err := b.NewWriter(ctx, fmt.Sprintf("k%d", mode))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Write([]byte("ours"))
+		made, err := w.finish()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.lease.end(nil)
+		for range 2 {
+			if err := b.publish(ctx, made, w.temp, w.path, mode, ""); err != nil {
+				t.Errorf("mode %d: %v, although the object is ours", mode, err)
+			}
+		}
+	}
+	if _, err := b.Create(ctx, "k0", []byte("theirs"), ""); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("create over an object: %v, want ErrExist", err)
+	}
+	o, err := b.Stat(ctx, "k0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.keepUnsure(b.Path("k0"), unsureWrite{id: "id", object: o.id})
+	if id, err := b.WriteID(ctx, "k0"); id != "id" || err != nil {
+		t.Errorf("WriteID is %q, %v", id, err)
+	}
+	if id, err := b.WriteID(ctx, "k1"); id != "" || err != nil {
+		t.Errorf("WriteID of an object of others is %q, %v", id, err)
+	}
+}
+
+// testErrors shows each kind that a user can bring about.
+func testErrors(t *testing.T, authority string) {
+	b := open(t, authority, nil)
+	ctx := t.Context()
+	if _, err := b.Put(ctx, "dir/file", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	stranger := open(t, authority, &Options{User: "stranger"})
+	_, statErr := b.Stat(ctx, "no")
+	_, belowErr := b.Stat(ctx, "dir/file/below")
+	_, dirErr := b.Stat(ctx, "dir")
+	_, putDir := b.Put(ctx, "dir", []byte("x"))
+	_, createDir := b.Create(ctx, "dir", []byte("x"), "")
+	_, putBelow := b.Put(ctx, "dir/file/below", []byte("x"))
+	_, foreign := stranger.Put(ctx, "k", []byte("x"))
+	_, long := b.Put(ctx, strings.Repeat("x", 256), []byte("x"))
+	_, versionErr := b.Open(ctx, "dir/file", 0, -1, "1-2-3")
+	for _, c := range []struct {
+		name string
+		err  error
+		want error
+	}{
+		{"stat what is not there", statErr, fs.ErrNotExist},
+		{"stat below an object", belowErr, fs.ErrNotExist},
+		{"stat a directory", dirErr, fs.ErrNotExist},
+		{"put over a directory", putDir, syscall.EISDIR},
+		{"create over a directory", createDir, fs.ErrInvalid},
+		{"put below an object", putBelow, syscall.ENOTDIR},
+		{"put where one may not", foreign, fs.ErrPermission},
+		{"an element too long", long, fs.ErrInvalid},
+		{"read another version", versionErr, ErrConflict},
+		{"delete what is not there", b.Delete(ctx, "no", nil), fs.ErrNotExist},
+		{"delete a directory", b.Delete(ctx, "dir", nil), fs.ErrNotExist},
+	} {
+		if !errors.Is(c.err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, c.err, c.want)
+		}
+	}
+	if left := b.raw(t, b.Dir()); left != "dir" {
+		t.Errorf("failed writes left %q", left)
+	}
+	for _, err := range b.Walk(ctx, "dir/file/") {
+		t.Errorf("a listing below an object: %v", err)
+	}
+}
+
+func testListing(t *testing.T, authority string) {
+	b := open(t, authority, nil)
+	keys := []string{"a", "b-c", "b/x", "b/y/z", "b0", "c:d", "é", "日本", "~"}
+	for _, k := range keys {
+		if _, err := b.Put(t.Context(), k, []byte(k)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := b.with(t.Context(), "make", "", func(c *client) error { return c.MkdirAll(b.Dir()+"/empty", 0o755) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := b.names(t, ""), "a b-c b/ b0 c:d ~ é 日本"; got != want {
+		t.Errorf("the directory is %q, want %q", got, want)
+	}
+	var got []string
+	for o, err := range b.Walk(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stat, err := b.Stat(t.Context(), o.Key); err != nil || stat != o {
+			t.Errorf("the listing says %+v, stat %+v, %v", o, stat, err)
+		}
+		got = append(got, o.Key)
+	}
+	if got, want := strings.Join(got, " "), "a b-c b/x b/y/z b0 c:d ~ é 日本"; got != want {
+		t.Errorf("the walk is %q, want %q", got, want)
+	}
+}
+
+// testRanges reads ranges at the same time, across blocks.
+func testRanges(t *testing.T, authority string) {
+	b := open(t, authority, &Options{Conf: map[string]string{"dfs.blocksize": "1m"}})
+	body := make([]byte, 5<<20+123)
+	for i := range body {
+		body[i] = byte(rand.Uint32())
+	}
+	if _, err := b.Put(t.Context(), "k", body); err != nil {
+		t.Fatal(err)
+	}
+	o, err := b.Stat(t.Context(), "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	for range 32 {
+		wait.Go(func() {
+			from := rand.IntN(len(body) + 1)
+			length := rand.IntN(len(body) + 10)
+			r, err := b.Open(t.Context(), "k", int64(from), int64(length), o.Version)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer r.Close()
+			got, err := io.ReadAll(r)
+			if want := body[from:min(from+length, len(body))]; err != nil || !bytes.Equal(got, want) {
+				t.Errorf("bytes %d+%d: %d bytes, %v, want %d", from, length, len(got), err, len(want))
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// testCancel ends a write and a read that are under way.
+func testCancel(t *testing.T, authority string) {
+	b := open(t, authority, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	w, err := b.NewWriter(ctx, "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write(make([]byte, 3<<20))
+	cancel()
+	if _, err := w.Commit(Replace); !errors.Is(err, context.Canceled) {
+		t.Errorf("commit after cancel: %v", err)
+	}
+	if left := b.raw(t, b.Dir()); left != "" {
+		t.Errorf("a cancelled write left %q", left)
+	}
+	if _, err := b.Put(t.Context(), "k", make([]byte, 32<<20)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	r, err := b.Open(ctx, "k", 0, -1, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cancel()
+	if _, err := io.ReadAll(r); !errors.Is(err, context.Canceled) {
+		t.Errorf("read after cancel: %v", err)
+	}
+}
+
+func testSweep(t *testing.T, authority string) {
+	b := open(t, authority, nil)
+	w, err := b.NewWriter(t.Context(), "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write([]byte("x"))
+	w.drop() // as a crash does
+	if n, err := b.Sweep(t.Context(), time.Hour); n != 0 || err != nil {
+		t.Errorf("sweep of what is young: %d, %v", n, err)
+	}
+	if n, err := b.Sweep(t.Context(), 0); n != 1 || err != nil {
+		t.Errorf("sweep: %d, %v, want 1", n, err)
+	}
+}
+
+func testKeys(t *testing.T, authority string) {
+	b := open(t, authority, nil)
+	for _, key := range []string{"a:b", ".snapshot", ".reserved/x", "__0x3a__", "a b", `a\b`, "*?[]{}", "%41", ".heirloom-0.tmp", "x/../y", "//", "\x00\x1f"} {
+		if _, err := b.Create(t.Context(), key, []byte(key), ""); err != nil {
+			t.Errorf("create %q: %v", key, err)
+			continue
+		}
+		if got, err := b.get(t, key); string(got) != key || err != nil {
+			t.Errorf("%q holds %q, %v", key, got, err)
+		}
+	}
+	for _, key := range []string{"runs/local-x.y_z", "a b", "__0x", "é"} {
+		if pathOf(key) != key {
+			t.Errorf("the path of %q is %q", key, pathOf(key))
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package hdfsblob
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	maxPart     = 64 << 20 // bytes of a part of a long stream, held in memory until it is written
+	partBuffers = 2
+)
+
+// Send makes one request of a streamed write: it calls do, again if that fails and again allows it. bytes is what the
+// request carries. It may be called from several goroutines.
+type Send func(ctx context.Context, bytes int64, again bool, do func(ctx context.Context) error) error
+
+// PutStream replaces the object at key by all that r yields, or changes nothing if reading r fails. What is longer than
+// a part goes into files of its own, each of which can be written again where a DataNode or a NameNode is lost, which
+// the library does not survive within one file; at last the NameNode joins them and the whole gets its name.
+func (b *Bucket) PutStream(ctx context.Context, key string, r io.Reader, send Send) (Object, error) {
+	s := &stream{bucket: b, key: key, send: send}
+	err := s.writeParts(ctx, r)
+	var made Object
+	if err == nil {
+		made, err = s.join(ctx)
+	}
+	if err != nil {
+		for _, p := range s.parts {
+			b.removeTemp(ctx, p.temp)
+		}
+		return Object{}, err
+	}
+	made.Key = key
+	return made, nil
+}
+
+// stream is one long write.
+type stream struct {
+	bucket *Bucket
+	key    string
+	send   Send
+	parts  []*part // in order
+}
+
+// part is a closed temporary file.
+type part struct {
+	temp string
+	made Object
+}
+
+// writeParts reads one part while the one before is written.
+func (s *stream) writeParts(ctx context.Context, r io.Reader) error {
+	group, ctx := errgroup.WithContext(ctx)
+	free := make(chan []byte, partBuffers)
+	for range partBuffers {
+		free <- nil
+	}
+	err := s.readParts(ctx, r, free, func(p *part, body, buffer []byte) {
+		group.Go(func() error {
+			defer func() { free <- buffer }()
+			return s.send(ctx, int64(len(body)), true, func(ctx context.Context) error { return s.writePart(ctx, p, body) })
+		})
+	})
+	failed := group.Wait()
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return errors.Join(failed, err)
+}
+
+// readParts hands over each part in turn, at least one, which is then the only one that may be empty.
+func (s *stream) readParts(ctx context.Context, r io.Reader, free chan []byte, hand func(p *part, body, buffer []byte)) error {
+	size, err := s.bucket.partSize(ctx)
+	if err != nil {
+		return err
+	}
+	for {
+		var buffer []byte
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case buffer = <-free:
+		}
+		if buffer == nil {
+			buffer = make([]byte, size)
+		}
+		n, err := io.ReadFull(r, buffer)
+		last := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		if err != nil && !last {
+			return err
+		}
+		if n > 0 || len(s.parts) == 0 {
+			p := &part{}
+			s.parts = append(s.parts, p)
+			hand(p, buffer[:n], buffer)
+		}
+		if last {
+			return nil
+		}
+	}
+}
+
+// partSize is that of a block, if that is not too much to hold.
+func (b *Bucket) partSize(ctx context.Context) (int64, error) {
+	d, err := b.newFile(ctx)
+	return min(d.blockSize, maxPart), err
+}
+
+func (s *stream) writePart(ctx context.Context, p *part, body []byte) error {
+	w, err := s.bucket.NewWriter(ctx, s.key)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(body); err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	p.made, err = w.finish()
+	if err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	w.done, p.temp = true, w.temp
+	w.lease.end(nil)
+	return nil
+}
+
+// join makes one file of the parts and gives it its name.
+func (s *stream) join(ctx context.Context) (Object, error) {
+	first := s.parts[0]
+	var rest []string
+	size := first.made.Size
+	for _, p := range s.parts[1:] {
+		rest = append(rest, p.temp)
+		size += p.made.Size
+	}
+	err := s.send(ctx, 0, true, func(ctx context.Context) error { return s.bucket.concat(ctx, first, rest, size) })
+	if err != nil {
+		return Object{}, err
+	}
+	err = s.send(ctx, 0, true, func(ctx context.Context) error {
+		return s.bucket.publish(ctx, first.made, first.temp, s.bucket.Path(s.key), Replace, "")
+	})
+	if err != nil {
+		return Object{}, err
+	}
+	return first.made, nil
+}
+
+// concat joins rest to first unless an earlier try has, and looks at what came of it.
+func (b *Bucket) concat(ctx context.Context, first *part, rest []string, size int64) error {
+	if len(rest) == 0 {
+		return nil
+	}
+	return b.with(ctx, "write", first.temp, func(c *client) error {
+		now, err := c.statFile(first.temp)
+		if err != nil {
+			return err
+		}
+		if now.Size != size {
+			if err := c.concat(first.temp, slices.Clone(rest)); err != nil {
+				return err
+			}
+			if now, err = c.statFile(first.temp); err != nil {
+				return err
+			}
+		}
+		if now.Size != size {
+			return ErrCorrupt
+		}
+		first.made = now
+		return nil
+	})
+}

@@ -1,0 +1,272 @@
+package servers
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// nameservice is what a cluster with two NameNodes is called in its configuration.
+const nameservice = "heirloom"
+
+// HadoopOptions say what Hadoop starts. Nil and the zero value are one NameNode
+// and one DataNode.
+type HadoopOptions struct {
+	DataNodes int  // 0 is 1; a file has as many replicas, up to 3
+	HA        bool // two NameNodes, the first active
+	// Properties are of hdfs-site.xml and core-site.xml alike, for servers and
+	// clients.
+	Properties map[string]string
+	JavaFlags  []string
+	Environ    []string // more for Environ
+}
+
+// HDFS is a cluster with an empty namespace.
+type HDFS struct {
+	Authority string   // host:port of the NameNode, or the nameservice
+	Addresses []string // host:port of each NameNode
+	ConfDir   string   // Hadoop's configuration, for HADOOP_CONF_DIR
+	Environ   []string // what a child process needs, as "NAME=value"
+
+	t         testing.TB
+	dir       string
+	jars      string
+	javaFlags []string
+	pages     []string // of each NameNode, host:port
+	nameNodes []*hadoopProcess
+	dataNodes []*hadoopProcess
+}
+
+// hadoopProcess is a NameNode or DataNode that runs or was killed.
+type hadoopProcess struct {
+	name string
+	args []string
+	kill func()
+}
+
+// Hadoop starts a cluster, which is out of safe mode and has all its DataNodes
+// when it returns.
+func Hadoop(t testing.TB, o *HadoopOptions) *HDFS {
+	t.Helper()
+	if o == nil {
+		o = &HadoopOptions{}
+	}
+	dir := t.TempDir()
+	h := &HDFS{t: t, dir: dir, jars: hadoopJars(t), ConfDir: filepath.Join(dir, "conf"), javaFlags: o.JavaFlags}
+	h.Environ = append([]string{"HADOOP_CONF_DIR=" + h.ConfDir, "HADOOP_USER_NAME=heirloom"}, o.Environ...)
+	replicas := max(o.DataNodes, 1)
+	if err := h.configure(o, replicas); err != nil {
+		t.Fatal(err)
+	}
+	h.format()
+	for i := range h.Addresses {
+		h.nameNodes = append(h.nameNodes, h.nameNode(i, o.HA))
+		h.StartNameNode(i)
+	}
+	for i := range replicas {
+		h.dataNodes = append(h.dataNodes, h.dataNode(i))
+		h.StartDataNode(i)
+	}
+	if o.HA {
+		h.waitPage(0)
+		h.waitPage(1)
+		h.Activate(0)
+	}
+	h.WaitReady(0, replicas)
+	return h
+}
+
+func (h *HDFS) configure(o *HadoopOptions, replicas int) error {
+	count := 1
+	if o.HA {
+		count = 2
+	}
+	for range count {
+		h.Addresses = append(h.Addresses, fmt.Sprintf("127.0.0.1:%d", freePort(h.t)))
+		h.pages = append(h.pages, fmt.Sprintf("127.0.0.1:%d", freePort(h.t)))
+	}
+	h.Authority = h.Addresses[0]
+	hdfs := map[string]string{
+		"dfs.replication":                                     fmt.Sprint(min(replicas, 3)),
+		"dfs.permissions.superusergroup":                      "heirloom",
+		"dfs.namenode.name.dir":                               filepath.Join(h.dir, "name-${dfs.ha.namenode.id}"),
+		"dfs.datanode.address":                                "127.0.0.1:0",
+		"dfs.datanode.http.address":                           "127.0.0.1:0",
+		"dfs.datanode.ipc.address":                            "127.0.0.1:0",
+		"dfs.namenode.safemode.extension":                     "0",
+		"dfs.namenode.safemode.min.datanodes":                 "1",
+		"dfs.namenode.handler.count":                          "16",
+		"dfs.namenode.redundancy.considerLoad":                "false",
+		"dfs.heartbeat.interval":                              "1",
+		"dfs.namenode.heartbeat.recheck-interval":             "1000",
+		"dfs.namenode.stale.datanode.interval":                "3000",
+		"dfs.namenode.avoid.write.stale.datanode":             "true",
+		"dfs.namenode.avoid.read.stale.datanode":              "true",
+		"dfs.ha.standby.checkpoints":                          "false",
+		"dfs.datanode.max.locked.memory":                      "0",
+		"dfs.namenode.secondary.http-address":                 "127.0.0.1:0",
+		"dfs.client.block.write.locateFollowingBlock.retries": "1",
+	}
+	if o.HA {
+		h.configureHA(hdfs)
+	} else {
+		hdfs["dfs.ha.namenode.id"] = "nn1"
+		hdfs["dfs.namenode.http-address"] = h.pages[0]
+	}
+	maps.Copy(hdfs, o.Properties)
+	core := map[string]string{"fs.defaultFS": "hdfs://" + h.Authority, "hadoop.tmp.dir": filepath.Join(h.dir, "tmp")}
+	maps.Copy(core, o.Properties)
+	return h.writeConf(core, hdfs)
+}
+
+func (h *HDFS) configureHA(hdfs map[string]string) {
+	h.Authority = nameservice
+	hdfs["dfs.nameservices"] = nameservice
+	hdfs["dfs.ha.namenodes."+nameservice] = "nn1,nn2"
+	hdfs["dfs.namenode.shared.edits.dir"] = "file://" + filepath.Join(h.dir, "shared")
+	hdfs["dfs.ha.fencing.methods"] = "shell(/bin/true)"
+	hdfs["dfs.ha.tail-edits.period"] = "1"
+	hdfs["dfs.client.failover.proxy.provider."+nameservice] = "org.apache.hadoop.hdfs.server.namenode.ha.ConfiguredFailoverProxyProvider"
+	for i, address := range h.Addresses {
+		hdfs[fmt.Sprintf("dfs.namenode.rpc-address.%s.nn%d", nameservice, i+1)] = address
+		hdfs[fmt.Sprintf("dfs.namenode.http-address.%s.nn%d", nameservice, i+1)] = h.pages[i]
+	}
+}
+
+// format makes the namespace, and gives a second NameNode a copy of it.
+func (h *HDFS) format() {
+	h.t.Helper()
+	cmd := h.java(nameNodeClass, "-Ddfs.ha.namenode.id=nn1", "-format", "-nonInteractive")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		h.t.Fatalf("format the namespace: %v\n%s", err, out)
+	}
+	if len(h.Addresses) == 1 {
+		return
+	}
+	if err := os.CopyFS(filepath.Join(h.dir, "name-nn2"), os.DirFS(filepath.Join(h.dir, "name-nn1"))); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *HDFS) nameNode(i int, ha bool) *hadoopProcess {
+	p := &hadoopProcess{name: fmt.Sprintf("NameNode %d", i), args: []string{nameNodeClass}}
+	if ha {
+		p.args = append(p.args, fmt.Sprintf("-Ddfs.ha.namenode.id=nn%d", i+1))
+	}
+	return p
+}
+
+func (h *HDFS) dataNode(i int) *hadoopProcess {
+	return &hadoopProcess{name: fmt.Sprintf("DataNode %d", i), args: []string{dataNodeClass, "-Ddfs.datanode.data.dir=" + h.DataDir(i)}}
+}
+
+// DataDir is where a DataNode keeps its blocks.
+func (h *HDFS) DataDir(i int) string { return filepath.Join(h.dir, fmt.Sprintf("data%d", i)) }
+
+// URL is the address of a store below prefix, which may be empty.
+func (h *HDFS) URL(prefix string) string { return "hdfs://" + h.Authority + "/" + prefix }
+
+// KillNameNode and KillDataNode end a process at once, as a loss of power does.
+func (h *HDFS) KillNameNode(i int) { h.nameNodes[i].kill() }
+
+// KillDataNode is KillNameNode's sister.
+func (h *HDFS) KillDataNode(i int) { h.dataNodes[i].kill() }
+
+// StartNameNode starts a NameNode that was killed, and does not wait for it.
+func (h *HDFS) StartNameNode(i int) { h.start(h.nameNodes[i]) }
+
+// StartDataNode starts a DataNode that was killed, and does not wait for it.
+func (h *HDFS) StartDataNode(i int) { h.start(h.dataNodes[i]) }
+
+func (h *HDFS) start(p *hadoopProcess) {
+	h.t.Helper()
+	cmd := h.java(p.args[0], p.args[1:]...)
+	cmd.Env = os.Environ()
+	cmd.SysProcAttr = dieWithParent()
+	run := &process{name: p.name, exited: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = &run.output, &run.output
+	stop, err := run.run(cmd)
+	if err != nil {
+		h.t.Fatalf("start %s: %v", p.name, err)
+	}
+	p.kill = sync.OnceFunc(stop)
+	h.t.Cleanup(func() {
+		p.kill()
+		if h.t.Failed() {
+			h.t.Logf("the end of what %s said:\n%s", p.name, lastLines(run.output.String(), 40))
+		}
+	})
+}
+
+func lastLines(text string, n int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// Activate makes a NameNode the active one of two, and the other, if it lives,
+// the standby.
+func (h *HDFS) Activate(i int) {
+	h.t.Helper()
+	for _, step := range [][]string{
+		{"-transitionToStandby", fmt.Sprintf("nn%d", 2-i)},
+		{"-transitionToActive", fmt.Sprintf("nn%d", i+1)},
+	} {
+		out, err := h.java(haAdminClass, step...).CombinedOutput()
+		if err != nil && step[0] == "-transitionToActive" {
+			h.t.Fatalf("%v: %v\n%s", step, err, out)
+		}
+	}
+}
+
+// nameNodeState is what a NameNode tells of itself.
+type nameNodeState struct {
+	FSState          string
+	NumLiveDataNodes int
+}
+
+// WaitReady waits until a NameNode is out of safe mode and counts that many
+// DataNodes.
+func (h *HDFS) WaitReady(i, dataNodes int) {
+	h.t.Helper()
+	h.wait(i, func(s nameNodeState) bool { return s.FSState == "Operational" && s.NumLiveDataNodes >= dataNodes })
+}
+
+func (h *HDFS) waitPage(i int) { h.wait(i, func(nameNodeState) bool { return true }) }
+
+func (h *HDFS) wait(i int, good func(nameNodeState) bool) {
+	h.t.Helper()
+	url := "http://" + h.pages[i] + "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState"
+	client := &http.Client{Timeout: 10 * time.Second}
+	defer client.CloseIdleConnections()
+	var last nameNodeState
+	var err error
+	for deadline := time.Now().Add(2 * startTimeout); time.Now().Before(deadline); time.Sleep(pollInterval) {
+		if last, err = readState(client, url); err == nil && good(last) {
+			return
+		}
+	}
+	h.t.Fatalf("NameNode %d is not ready: %+v, %v", i, last, err)
+}
+
+func readState(client *http.Client, url string) (nameNodeState, error) {
+	response, err := client.Get(url)
+	if err != nil {
+		return nameNodeState{}, err
+	}
+	defer response.Body.Close()
+	var page struct{ Beans []nameNodeState }
+	if err := json.NewDecoder(response.Body).Decode(&page); err != nil {
+		return nameNodeState{}, err
+	}
+	if len(page.Beans) == 0 {
+		return nameNodeState{}, fmt.Errorf("%s tells no state", url)
+	}
+	return page.Beans[0], nil
+}
