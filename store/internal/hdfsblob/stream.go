@@ -29,13 +29,20 @@ func (b *Bucket) PutStream(ctx context.Context, key string, r io.Reader, send Se
 		made, err = s.join(ctx)
 	}
 	if err != nil {
-		for _, p := range s.parts {
-			b.removeTemp(ctx, p.temp)
-		}
+		s.drop(ctx)
 		return Object{}, err
 	}
 	made.Key = key
 	return made, nil
+}
+
+// drop takes back the parts that were written.
+func (s *stream) drop(ctx context.Context) {
+	for _, p := range s.parts {
+		if p.temp != "" {
+			s.bucket.removeTemp(ctx, p.temp)
+		}
+	}
 }
 
 // stream is one long write.

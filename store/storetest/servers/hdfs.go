@@ -60,7 +60,7 @@ func Hadoop(t testing.TB, o *HadoopOptions) *HDFS {
 	}
 	dir := t.TempDir()
 	h := &HDFS{t: t, dir: dir, jars: hadoopJars(t), ConfDir: filepath.Join(dir, "conf"), javaFlags: o.JavaFlags}
-	h.Environ = append([]string{"HADOOP_CONF_DIR=" + h.ConfDir, "HADOOP_USER_NAME=heirloom"}, o.Environ...)
+	h.Environ = append([]string{"HADOOP_CONF_DIR=" + h.ConfDir}, o.Environ...)
 	replicas := max(o.DataNodes, 1)
 	if err := h.configure(o, replicas); err != nil {
 		t.Fatal(err)
@@ -94,25 +94,23 @@ func (h *HDFS) configure(o *HadoopOptions, replicas int) error {
 	}
 	h.Authority = h.Addresses[0]
 	hdfs := map[string]string{
-		"dfs.replication":                                     fmt.Sprint(min(replicas, 3)),
-		"dfs.permissions.superusergroup":                      "heirloom",
-		"dfs.namenode.name.dir":                               filepath.Join(h.dir, "name-${dfs.ha.namenode.id}"),
-		"dfs.datanode.address":                                "127.0.0.1:0",
-		"dfs.datanode.http.address":                           "127.0.0.1:0",
-		"dfs.datanode.ipc.address":                            "127.0.0.1:0",
-		"dfs.namenode.safemode.extension":                     "0",
-		"dfs.namenode.safemode.min.datanodes":                 "1",
-		"dfs.namenode.handler.count":                          "16",
-		"dfs.namenode.redundancy.considerLoad":                "false",
-		"dfs.heartbeat.interval":                              "1",
-		"dfs.namenode.heartbeat.recheck-interval":             "1000",
-		"dfs.namenode.stale.datanode.interval":                "3000",
-		"dfs.namenode.avoid.write.stale.datanode":             "true",
-		"dfs.namenode.avoid.read.stale.datanode":              "true",
-		"dfs.ha.standby.checkpoints":                          "false",
-		"dfs.datanode.max.locked.memory":                      "0",
-		"dfs.namenode.secondary.http-address":                 "127.0.0.1:0",
-		"dfs.client.block.write.locateFollowingBlock.retries": "1",
+		"dfs.replication":                         fmt.Sprint(min(replicas, 3)),
+		"dfs.namenode.name.dir":                   filepath.Join(h.dir, "name-${dfs.ha.namenode.id}"),
+		"dfs.datanode.address":                    "127.0.0.1:0",
+		"dfs.datanode.http.address":               "127.0.0.1:0",
+		"dfs.datanode.ipc.address":                "127.0.0.1:0",
+		"dfs.namenode.safemode.extension":         "0",
+		"dfs.namenode.safemode.min.datanodes":     "1",
+		"dfs.namenode.handler.count":              "16",
+		"dfs.namenode.redundancy.considerLoad":    "false",
+		"dfs.heartbeat.interval":                  "1",
+		"dfs.namenode.heartbeat.recheck-interval": "1000",
+		"dfs.namenode.stale.datanode.interval":    "3000",
+		"dfs.namenode.avoid.write.stale.datanode": "true",
+		"dfs.namenode.avoid.read.stale.datanode":  "true",
+		"dfs.ha.standby.checkpoints":              "false",
+		"dfs.datanode.max.locked.memory":          "0",
+		"dfs.namenode.secondary.http-address":     "127.0.0.1:0",
 	}
 	if o.HA {
 		h.configureHA(hdfs)
@@ -216,7 +214,7 @@ func (h *HDFS) Activate(i int) {
 	h.t.Helper()
 	for _, step := range [][]string{
 		{"-transitionToStandby", fmt.Sprintf("nn%d", 2-i)},
-		{"-transitionToActive", fmt.Sprintf("nn%d", i+1)},
+		{"-transitionToActive", "--forceactive", fmt.Sprintf("nn%d", i+1)},
 	} {
 		out, err := h.java(haAdminClass, step...).CombinedOutput()
 		if err != nil && step[0] == "-transitionToActive" {
