@@ -35,7 +35,7 @@ func (t *FileTracker) addSource(ctx context.Context, run RunID, s Source) error 
 	if s.Time.IsZero() {
 		s.Time = t.opts.Now()
 	}
-	s.URI = store.RedactURL(s.URI)
+	s.URI = redactPlace(s.URI)
 	body, err := s.link()
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
 )
 
@@ -35,13 +34,13 @@ func (t *FileTracker) AddMetadata(ctx context.Context, run RunID, m *Metadata) e
 	return nil
 }
 
-// AddArtifact writes one record, in one request. Secrets in the path, if it is
-// a URL, are redacted.
+// AddArtifact writes one record, in one request. Of a path that is a URL with a
+// user or a query, secrets are redacted.
 func (t *FileTracker) AddArtifact(ctx context.Context, run RunID, a Artifact) error {
 	err := checkArtifactName(a.Name, maxArtifactBytes)
 	var body []byte
 	if err == nil {
-		a.Path = store.RedactURL(a.Path)
+		a.Path = redactPlace(a.Path)
 		body, err = a.body()
 	}
 	if err == nil {
