@@ -48,7 +48,7 @@ func newRoot(a *app) *cobra.Command {
 	}
 	root.AddCommand(
 		newInit(a), newRun(a), newAdd(a), newRuns(a), newShow(a), newLineage(a),
-		newConfig(a), newVersion(a),
+		newDemo(a), newDemoStep(a), newConfig(a), newVersion(a),
 	)
 	root.SetFlagErrorFunc(flagError)
 	root.SuggestionsMinimumDistance = 2
