@@ -29,6 +29,7 @@ func newAdd(a *app) *cobra.Command {
 		Use: "add", Short: "add facts to a run", Long: addHelp, Example: addExample,
 	}, newAddMetadata(a), newAddArtifact(a), newAddSource(a), newAddInput(a))
 	add.PersistentFlags().String("run", "", "the run: its id or any unique part of it (HEIRLOOM_RUN_ID)")
+	_ = add.RegisterFlagCompletionFunc("run", a.completeRun) // the flag exists, so there is no error
 	return add
 }
 

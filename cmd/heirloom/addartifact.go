@@ -111,7 +111,7 @@ func (t target) describe(ctx context.Context, path, hash string, metadata *track
 		metadata.Set(tracker.KeySizeBytes, size)
 		return url, err
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is neither a file nor a directory: %w", file, store.ErrInvalid)
+		return "", invalidf("%s is neither a file nor a directory", file)
 	}
 	metadata.Set(tracker.KeySizeBytes, info.Size())
 	if hash != "sha256" {

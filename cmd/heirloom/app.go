@@ -56,14 +56,13 @@ func execute(ctx context.Context, p process) int {
 
 // interrupt ends the context of the command on Ctrl-C or SIGTERM; a second one kills. Not so for run and demo, whose
 // launcher hands signals on to the job.
-func interrupt(c *cobra.Command, _ []string) error {
+func interrupt(c *cobra.Command) {
 	if c.Name() == "run" || c.Name() == "demo" {
-		return nil
+		return
 	}
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	c.SetContext(ctx)
-	return nil
 }
 
 // note prints narration on stderr, unless --quiet.

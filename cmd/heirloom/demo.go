@@ -51,7 +51,7 @@ func (a *app) runDemo(c *cobra.Command) error {
 	launcher.Version = readVersion().Version
 	a.note("heirloom: the demo goes to %s", p.store.URL())
 	outcome, err := demo.Run(c.Context(), demo.Config{
-		Launcher: launcher, Tracker: p.tracker, Store: p.store, Executable: executable, Environ: a.environ,
+		Launcher: launcher, Tracker: p.tracker, Store: p.store, Executable: executable, Environ: a.surroundings(p),
 		Stderr:   a.stderr,
 		Starting: func(name string, s runner.Started) { a.note("%-12s %s", name, s.RunID) },
 		Ended:    a.demoStepEnded,

@@ -119,6 +119,16 @@ func usagef(command, format string, args ...any) error {
 	}
 }
 
+// invalidf is an argument that cannot be, where the sentence says all.
+func invalidf(format string, args ...any) error {
+	return &invalidError{text: fmt.Sprintf(format, args...)}
+}
+
+type invalidError struct{ text string }
+
+func (e *invalidError) Error() string { return e.text }
+func (e *invalidError) Unwrap() error { return store.ErrInvalid }
+
 type usageError struct{ text string }
 
 func (e *usageError) Error() string { return e.text }
@@ -130,6 +140,8 @@ func advice(err error) string {
 	switch {
 	case errors.As(err, &own):
 		return own.advice
+	case errors.Is(err, runner.ErrNotFound), errors.Is(err, runner.ErrNotExecutable):
+		return ""
 	case errors.Is(err, store.ErrUnavailable):
 		return "check that the endpoint is right and can be reached, then try again"
 	case errors.Is(err, store.ErrPermission):

@@ -53,7 +53,7 @@ func (a *app) runInit(c *cobra.Command, args []string, shared bool) error {
 			return err
 		}
 	}
-	p, err := a.open(c.Context(), chosen)
+	p, err := a.openAs(c.Context(), chosen, shared)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 )
 
 // globalFlags are the flags that every command understands.
@@ -44,13 +46,16 @@ func newRoot(a *app) *cobra.Command {
 		Args:          unknownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 
-		PersistentPreRunE: interrupt,
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			interrupt(c)
+			return a.flags.check(c)
+		},
 	}
 	root.AddCommand(
 		newInit(a), newRun(a), newAdd(a), newRuns(a), newShow(a), newLineage(a),
 		newDemo(a), newDemoStep(a), newConfig(a), newVersion(a),
 	)
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(a.flagError)
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	a.flags.register(root)
@@ -67,13 +72,32 @@ func (f *globalFlags) register(root *cobra.Command) {
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on stderr what is asked of the store")
 	flags.BoolVar(&f.noColor, "no-color", false, "no colours (NO_COLOR)")
 	flags.BoolVar(&f.stats, "stats", false, "print the number of requests on stderr at the end")
-	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
-	root.MarkFlagsMutuallyExclusive("format", "json")
+	register(root, "format", completeFormats)
+}
+
+// check refuses flags that contradict each other, and an empty --store or --tracker: a shell variable that was not set
+// would silently mean another place.
+func (f *globalFlags) check(c *cobra.Command) error {
+	for _, name := range []string{"store", "tracker"} {
+		if given := c.Flag(name); given != nil && given.Changed && given.Value.String() == "" {
+			return usagef(c.CommandPath(), "--%s is empty", name)
+		}
+	}
+	switch {
+	case f.quiet && f.verbose:
+		return usagef(c.CommandPath(), "--quiet and --verbose contradict each other")
+	case f.json && f.format != "" && f.format != string(render.JSON):
+		return usagef(c.CommandPath(), "--json and --format %s contradict each other", f.format)
+	}
+	return nil
 }
 
 // flagError makes cobra's complaint about a flag a usage error.
-func flagError(c *cobra.Command, err error) error {
+func (a *app) flagError(c *cobra.Command, err error) error {
 	text := err.Error()
+	if slices.Contains(a.args, "--json") { // it may stand behind the flag that failed
+		a.flags.json = true
+	}
 	if strings.HasPrefix(text, "unknown flag: --output") && c.Name() != "run" {
 		text += " (the format is --format, or -o)"
 	}
@@ -129,4 +153,17 @@ func atLeastOne(name string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// completeFormats completes the formats that a command has.
+func completeFormats(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	offered := render.ListFormats
+	if c.Name() == "lineage" {
+		offered = render.LineageFormats
+	}
+	var names []string
+	for _, f := range offered {
+		names = append(names, string(f))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,6 +41,7 @@ type runFlags struct {
 	params                                 string
 	noArgvParams                           bool
 	grace                                  time.Duration
+	hasRunID                               bool // --run-id was given, if only as an empty text
 }
 
 func newRun(a *app) *cobra.Command {
@@ -49,7 +52,10 @@ func newRun(a *app) *cobra.Command {
 		Long:    runHelp,
 		Example: runExample,
 		Args:    atLeastOne("COMMAND"),
-		RunE:    func(c *cobra.Command, args []string) error { return a.runRun(c, args, f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			f.hasRunID = c.Flags().Changed("run-id")
+			return a.runRun(c, args, f)
+		},
 	}
 	flags := c.Flags()
 	flags.SetInterspersed(false)
@@ -126,7 +132,7 @@ func (a *app) job(ctx context.Context, p place, c *config.Config, args []string,
 		return runner.Job{}, err
 	}
 	job := runner.Job{
-		Args: args, Environ: a.environ, Name: f.name,
+		Args: args, Environ: a.surroundings(p), Name: f.name,
 		Project: c.Get(config.Project).Text, Experiment: c.Get(config.Experiment).Text,
 		ParamsFromArgs: !f.noArgvParams, Outputs: f.outputs, Hash: runner.HashMode(c.Get(config.Hash).Text),
 		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, Grace: grace,
@@ -137,7 +143,7 @@ func (a *app) job(ctx context.Context, p place, c *config.Config, args []string,
 	if job.Dir, err = a.workdir(); err != nil {
 		return runner.Job{}, err
 	}
-	if f.runID != "" {
+	if f.hasRunID {
 		if job.RunID, err = tracker.ParseRunID(f.runID); err != nil {
 			return runner.Job{}, err
 		}
@@ -147,6 +153,16 @@ func (a *app) job(ctx context.Context, p place, c *config.Config, args []string,
 	}
 	job.Sources, err = p.used(ctx, f, job.Dir)
 	return job, err
+}
+
+// surroundings are our environment, with the bare tracker of the job's run in it, or none.
+func (a *app) surroundings(p place) []string {
+	const name = "HEIRLOOM_TRACKER="
+	environ := slices.DeleteFunc(slices.Clone(a.environ), func(entry string) bool { return strings.HasPrefix(entry, name) })
+	if p.bare != "" {
+		environ = append(environ, name+p.bare)
+	}
+	return environ
 }
 
 // parameters are those of the file, then those of the line.
@@ -173,7 +189,7 @@ func (p place) used(ctx context.Context, f runFlags, dir string) ([]tracker.Sour
 	for _, text := range f.sources {
 		s, err := p.source(ctx, text)
 		if err != nil {
-			return nil, fmt.Errorf("source %s: %w", text, err)
+			return nil, err
 		}
 		list = append(list, s)
 	}

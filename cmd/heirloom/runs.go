@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os/user"
 	"slices"
 	"strings"
@@ -58,9 +57,7 @@ func (a *app) runRuns(c *cobra.Command, q runsQuery) error {
 		return err
 	}
 	if q.mine {
-		if q.user, err = currentUser(); err != nil {
-			return err
-		}
+		q.user = a.userName()
 	}
 	p, err := a.here(c.Context())
 	if err != nil {
@@ -132,13 +129,17 @@ func stateNames() []string {
 	}
 }
 
-// currentUser is the login name, as the runner records it.
-func currentUser() (string, error) {
-	u, err := user.Current()
-	if err != nil {
-		return "", fmt.Errorf("find the current user: %w", err)
+// userName is who we are, found as the runner finds it: the environment's own word first.
+func (a *app) userName() string {
+	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {
+		if text := a.getenv(name); text != "" {
+			return text
+		}
 	}
-	return u.Username, nil
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return ""
 }
 
 // register gives a flag its completion; the flag exists, so there is no error.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -27,7 +28,7 @@ func newVersion(a *app) *cobra.Command {
 			if a.wantsJSON() {
 				return a.printJSON(v)
 			}
-			commit := v.Commit
+			commit := cmp.Or(v.Commit, "unknown")
 			if v.Modified {
 				commit += " (modified)"
 			}
