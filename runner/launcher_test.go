@@ -295,6 +295,7 @@ func TestCommandThatCannotRun(t *testing.T) {
 
 func TestUnwritableStore(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
+	below := newLauncher(t, filepath.Join(file, "store"), nil)
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +306,7 @@ func TestUnwritableStore(t *testing.T) {
 		return do()
 	}}
 	for name, l := range map[string]*Launcher{
-		"below a file": newLauncher(t, filepath.Join(file, "store"), nil),
+		"below a file": below,
 		"denied":       newLauncher(t, t.TempDir(), deny),
 	} {
 		t.Run(name, func(t *testing.T) {
