@@ -70,7 +70,7 @@ func announcesSecret(argv []string, i int) bool {
 	if path.Base(argv[0]) == "curl" && (arg == "-u" || arg == "--user" || arg == "--proxy-user") {
 		return true
 	}
-	return takesSecret(strings.TrimLeft(arg, "-"), argv[i+1])
+	return takesSecret(arg, argv[i+1]) && !isFlagValue(argv[i+1])
 }
 
 // attachedSecret knows the programs that take a password stuck to -p.

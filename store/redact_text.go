@@ -9,7 +9,7 @@ var (
 	privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z0-9 ]*-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY[A-Z0-9 ]*-----|\z)`)
 	// userinfo is what stands between "://" and the last "@" of a run of text without blanks. A password should have its
 	// slashes escaped; often it has not.
-	userinfo    = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*)://([^\s"<>@/]*(?:@[^\s"<>@/]*)*|[^\s"<>@/:]+:[^\s"<>@]*)@`)
+	userinfo    = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*)://([^\s"<>@/]*(?:@[^\s"<>@/]*)*|[^\s"<>@/:]+:[^\s"<>]*)@`)
 	hostAndPort = regexp.MustCompile(`^[^:@]+:[0-9]{1,5}/`)
 	header      = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key|x-auth-token)(["']?\s*[:=]\s*["']?)([^"'\r\n]+)`)
 	bearer      = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)([A-Za-z0-9+/=._~-]{8,})`)
@@ -69,39 +69,35 @@ func redactHeaders(text string) string {
 // redactAssigned goes through name=value, name: value and "name": "value". What follows a harmless name is looked
 // at from its beginning, for it may itself be an assignment.
 func redactAssigned(text string) string {
-	return replaceValues(text, assignment, func(before byte, name, sep string) judge {
-		inQuery := before == '?' || before == '&'
-		return judge{inQuery: inQuery, secret: func(value string, quoted bool) bool {
-			if nameSecrecy(name) == weakSecret && strings.Contains(sep, ":") && !quoted {
-				return false // "auth: permission denied"
-			}
-			return isSecret(name, value)
-		}}
+	return replaceValues(text, assignment, func(f finding) bool {
+		if nameSecrecy(f.name) == weakSecret && strings.Contains(f.sep, ":") && !f.quoted {
+			return false // "auth: permission denied"
+		}
+		return isSecretName(f.name)
 	})
 }
 
 // redactFlags goes through --name value.
 func redactFlags(text string) string {
-	return replaceValues(text, flag, func(_ byte, name, _ string) judge {
-		return judge{secret: func(value string, _ bool) bool {
-			return takesSecret(strings.TrimLeft(name, "-"), value)
-		}}
-	})
+	return replaceValues(text, flag, func(f finding) bool { return takesSecret(f.name, f.next) })
 }
 
-// takesSecret says whether the word behind the flag name is its secret value. Some flags have secret names and no value.
-func takesSecret(name, value string) bool {
-	return !strings.HasPrefix(value, "--") && !strings.EqualFold(name, "private") && isSecret(name, value)
+// takesSecret says whether the flag name has a secret behind it, in the next word. Some flags with secret names have no value.
+func takesSecret(name, next string) bool {
+	name = strings.TrimLeft(name, "-")
+	return !strings.HasPrefix(next, "--") && !strings.EqualFold(name, "private") && isSecretName(name)
 }
 
-// judge decides on a value once it is known.
-type judge struct {
-	inQuery bool // the value ends at an "&" too
-	secret  func(value string, quoted bool) bool
+// finding is a name that something is assigned to.
+type finding struct {
+	name, sep string
+	next      string // all that follows
+	quoted    bool   // the value has quotes
 }
 
-// replaceValues finds names by pattern, whose one group is the name and whose rest is the separator.
-func replaceValues(text string, pattern *regexp.Regexp, ask func(before byte, name, sep string) judge) string {
+// replaceValues replaces the values of the names that pattern finds and secret accepts. The one group of the pattern is
+// the name, the rest of it the separator. Looking at a value costs its length, so only accepted names get that far.
+func replaceValues(text string, pattern *regexp.Regexp, secret func(finding) bool) string {
 	var out strings.Builder
 	for pos := 0; ; {
 		m := pattern.FindStringSubmatchIndex(text[pos:])
@@ -110,17 +106,17 @@ func replaceValues(text string, pattern *regexp.Regexp, ask func(before byte, na
 			return out.String()
 		}
 		start, end := pos+m[2], pos+m[1]
-		var before byte
-		if start > 0 {
-			before = text[start-1]
-		}
-		j := ask(before, text[start:pos+m[3]], text[pos+m[3]:end])
-		open, length := findValue(text[end:], j.inQuery)
-		value := text[end+open : end+open+length]
+		f := finding{name: text[start : pos+m[3]], sep: text[pos+m[3] : end], next: text[end:]}
+		f.quoted = openingQuote(f.next) != ""
 		out.WriteString(text[pos:end])
 		pos = end
-		if length > 0 && !isMarked(value) && j.secret(value, open > 0) {
-			out.WriteString(text[end : end+open])
+		if !secret(f) {
+			continue
+		}
+		open, length := findValue(f.next, start > 0 && strings.IndexByte("?&", text[start-1]) >= 0)
+		value := f.next[open : open+length]
+		if !isFlagValue(value) && !isMarked(value) {
+			out.WriteString(f.next[:open])
 			out.WriteString(RedactedMark)
 			pos += open + length
 		}
@@ -136,20 +132,30 @@ func isMarked(value string) bool {
 const closers = `"'),;]}>\`
 
 // findValue returns where the value at the start of s begins, behind its quote, and its length. Without quotes
-// it goes to the next blank; a quote that is not closed goes to the end of the line.
+// it goes to the next blank, in the query of a URL to the next parameter; a quote that is not closed goes to the end of
+// the line.
 func findValue(s string, inQuery bool) (open, length int) {
-	slashes := len(s) - len(strings.TrimLeft(s, `\`))
-	if rest := s[slashes:]; rest != "" && (rest[0] == '"' || rest[0] == '\'') {
-		return slashes + 1, quotedLength(rest[1:], s[:slashes]+rest[:1])
+	if quote := openingQuote(s); quote != "" {
+		return len(quote), quotedLength(s[len(quote):], quote)
+	}
+	ends := " \t\r\n"
+	if inQuery {
+		ends += "&#"
 	}
 	length = len(s)
-	if i := strings.IndexAny(s, " \t\r\n"); i >= 0 {
-		length = i
-	}
-	if i := strings.IndexAny(s[:length], "&#"); inQuery && i >= 0 {
+	if i := strings.IndexAny(s, ends); i >= 0 {
 		length = i
 	}
 	return 0, len(strings.TrimRight(s[:length], closers))
+}
+
+// openingQuote returns the quote that s begins with, together with the backslashes before it.
+func openingQuote(s string) string {
+	slashes := len(s) - len(strings.TrimLeft(s, `\`))
+	if slashes < len(s) && (s[slashes] == '"' || s[slashes] == '\'') {
+		return s[:slashes+1]
+	}
+	return ""
 }
 
 // quotedLength counts to the closing quote, which is written as the opening one was.
