@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -75,6 +74,12 @@ func runExitCode(err error) int {
 
 // kindName is the word for an exit code in JSON errors.
 func kindName(err error) string {
+	switch {
+	case errors.Is(err, runner.ErrNotFound):
+		return "not_found"
+	case errors.Is(err, runner.ErrNotExecutable):
+		return "not_executable"
+	}
 	switch exitCode(err) {
 	case exitUsage:
 		return "usage"
@@ -164,6 +169,9 @@ type failure struct {
 // report prints an error on stderr: one sentence, or one JSON document.
 func (a *app) report(err error, code int) {
 	f := failure{Kind: kindName(err), Message: store.Redact(err.Error()), Advice: advice(err), ExitCode: code}
+	if f.Kind == "interrupted" {
+		f.Message = f.Kind // where it happened to be says nothing
+	}
 	var ambiguous *tracker.AmbiguousError
 	if errors.As(err, &ambiguous) {
 		for _, id := range ambiguous.Candidates {
@@ -171,8 +179,7 @@ func (a *app) report(err error, code int) {
 		}
 	}
 	if a.wantsJSON() {
-		body, _ := json.Marshal(map[string]failure{"error": f}) // strings and ints only: cannot fail
-		fmt.Fprintln(a.stderr, string(body))
+		_ = render.Document(a.stderr, map[string]failure{"error": f}, render.JSONL) // there is nowhere left to complain
 		return
 	}
 	text := f.Message

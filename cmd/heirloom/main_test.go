@@ -39,6 +39,9 @@ func scripts(dir string) testscript.Params {
 			"json":    jsonIs,
 			"lines":   lines,
 			"nobody":  nobody,
+			"shape":   shape,
+
+			"copystore": copyStore,
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "root" {
