@@ -39,6 +39,7 @@ type part struct {
 // openPart reads the footer of a file and checks it against what its manifest
 // says. described.Rows < 0 means that there is no manifest.
 func openPart(ctx context.Context, s *store.Store, key store.Key, described File, version string) (*part, error) {
+	shareEncoder()
 	f, err := newBlockFile(ctx, s, key, described, version)
 	if err != nil {
 		return nil, err

@@ -49,6 +49,7 @@ type partWriter struct {
 
 // newPartWriter starts a file. dictionary names the columns to be encoded with one.
 func newPartWriter(ctx context.Context, s *store.Store, key store.Key, schema *arrow.Schema, dictionary []string, l limits) (*partWriter, error) {
+	shareEncoder()
 	reader, writer := io.Pipe()
 	p := &partWriter{key: key, limits: l, sums: newSums(), pipe: writer, upload: new(errgroup.Group)}
 	p.upload.Go(func() (err error) {

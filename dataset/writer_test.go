@@ -3,6 +3,8 @@ package dataset
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -187,5 +189,29 @@ func TestDictionaryPaysForRepeatedStrings(t *testing.T) {
 	defer batch.Release()
 	if got := dictionaryColumns(batch); len(got) != 1 || got[0] != "few" {
 		t.Errorf("dictionaries for %v, want for few alone", got)
+	}
+}
+
+// TestManyColumnsTakeLittleMemory would allocate 3 MB for each of them if every
+// page had an encoder of its own.
+func TestManyColumnsTakeLittleMemory(t *testing.T) {
+	var wide Table
+	for i := range 100 {
+		wide = append(wide, Column{Name: fmt.Sprint("c", i), Values: make([]int32, 100)})
+	}
+	s, err := store.Open(t.Context(), "mem://", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, _, err := Stage(t.Context(), s, oneSource(), func(ctx context.Context, w *Writer) error {
+		return w.WriteTable(ctx, Train, wide)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if got := (after.TotalAlloc - before.TotalAlloc) >> 20; got > 50 {
+		t.Errorf("%d MiB were allocated", got)
 	}
 }
