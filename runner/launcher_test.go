@@ -127,6 +127,9 @@ func checkRecord(t *testing.T, run *tracker.Run) {
 			t.Errorf("%s is %v, want %v", key, got, want)
 		}
 	}
+	if url := m.Text(tracker.KeyOutputDir); !strings.HasPrefix(url, "file:///") || !strings.HasSuffix(url, store.EncodeRun(string(run.ID))) {
+		t.Errorf("output directory %s", url)
+	}
 	for _, key := range []string{"heirloom.host", "heirloom.dir", "heirloom.started", "heirloom.ended"} {
 		if m.Text(key) == "" {
 			t.Errorf("no %s", key)
