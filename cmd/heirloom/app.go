@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -25,7 +26,8 @@ type process struct {
 // app is one invocation: the process, its global flags, and what was opened on the way.
 type app struct {
 	process
-	flags globalFlags
+	flags  globalFlags
+	warned sync.Map // text of each warning → true
 	traffic
 }
 
@@ -72,10 +74,11 @@ func (a *app) note(format string, args ...any) {
 	}
 }
 
-// warn prints a warning on stderr, unless --quiet.
+// warn prints a warning on stderr, once, unless --quiet. It may be called from several goroutines.
 func (a *app) warn(format string, args ...any) {
-	if !a.flags.quiet {
-		fmt.Fprintln(a.stderr, a.paint(yellow, "heirloom: warning:"), render.Sanitize(fmt.Sprintf(format, args...)))
+	text := fmt.Sprintf(format, args...)
+	if _, told := a.warned.LoadOrStore(text, true); !told && !a.flags.quiet {
+		fmt.Fprintln(a.stderr, a.paint(yellow, "heirloom: warning:"), render.Sanitize(text))
 	}
 }
 

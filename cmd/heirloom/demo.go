@@ -35,7 +35,7 @@ are. It may be repeated, and takes any store.`,
 }
 
 func (a *app) runDemo(c *cobra.Command) error {
-	format, err := a.format([]render.Format{render.Table, render.JSON, render.JSONL})
+	format, err := a.format(documentFormats())
 	if err != nil {
 		return err
 	}

@@ -40,6 +40,9 @@ It may be repeated. Other commands make the store by themselves when they first 
 }
 
 func (a *app) runInit(c *cobra.Command, args []string, shared bool) error {
+	if _, err := a.format(documentFormats()); err != nil {
+		return err
+	}
 	usual, err := a.settings(c.Context(), nil)
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/config"
 	"github.com/heirloom-ml/heirloom/store"
@@ -85,16 +84,11 @@ func (a *app) openAs(ctx context.Context, c *config.Config, shared bool) (place,
 	return place{store: s, tracker: a.newTracker(rooted), bare: rooted.URL()}, nil
 }
 
-// newTracker is the tracker rooted in s. What it had to pass over becomes a warning, once.
+// newTracker is the tracker rooted in s. What it had to pass over becomes a warning.
 func (a *app) newTracker(s *store.Store) *tracker.FileTracker {
-	var once sync.Map
 	return tracker.NewFileTracker(s, &tracker.Options{
 		Writer: "heirloom " + readVersion().Version,
-		Warn: func(w tracker.Warning) {
-			if _, told := once.LoadOrStore(w, true); !told {
-				a.warn("%s", w)
-			}
-		},
+		Warn:   func(w tracker.Warning) { a.warn("%s", w) },
 	})
 }
 

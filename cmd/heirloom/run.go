@@ -59,24 +59,27 @@ func newRun(a *app) *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.SetInterspersed(false)
-	flags.StringVarP(&f.name, "name", "n", "", "name of the run, also in its id (default: the command's)")
-	flags.StringVar(&f.project, "project", "", "project it belongs to (HEIRLOOM_PROJECT)")
-	flags.StringVar(&f.experiment, "experiment", "", "experiment it belongs to (HEIRLOOM_EXPERIMENT)")
-	flags.StringArrayVar(&f.sources, "source", nil, "RUN or RUN#ARTIFACT that it uses; may be repeated")
-	flags.StringArrayVar(&f.inputs, "input", nil, "name@version, URI or path that it uses; may be repeated")
-	flags.StringArrayVar(&f.outputs, "output", nil, "path that it writes, registered where it lies; may be repeated")
-	flags.StringVar(&f.params, "params", "", "JSON or TOML file of parameters")
-	flags.StringArrayVar(&f.pairs, "param", nil, "K=V or K:=JSON, a parameter; may be repeated")
+	flags.StringVarP(&f.name, "name", "n", "", "`NAME` of the run, also in its id (default: the command's)")
+	flags.StringVar(&f.project, "project", "", "`NAME` of the project it belongs to (HEIRLOOM_PROJECT)")
+	flags.StringVar(&f.experiment, "experiment", "", "`NAME` of the experiment it belongs to (HEIRLOOM_EXPERIMENT)")
+	flags.StringArrayVar(&f.sources, "source", nil, "`RUN[#ARTIFACT]` that it uses; may be repeated")
+	flags.StringArrayVar(&f.inputs, "input", nil, "`NODE` that it uses: name@version, URI or path; may be repeated")
+	flags.StringArrayVar(&f.outputs, "output", nil, "`PATH` that it writes, registered where it lies; may be repeated")
+	flags.StringVar(&f.params, "params", "", "JSON or TOML `FILE` of parameters")
+	flags.StringArrayVar(&f.pairs, "param", nil, "`K=V` or K:=JSON, a parameter; may be repeated")
 	flags.BoolVar(&f.noArgvParams, "no-argv-params", false, "do not take parameters from the command's own flags")
-	flags.StringVar(&f.hash, "hash", "", "what to record of outputs: sha256, size or none (HEIRLOOM_HASH; default sha256)")
-	flags.DurationVar(&f.grace, "grace", 0, "time from SIGTERM to SIGKILL (HEIRLOOM_GRACE; default 10s)")
-	flags.StringVar(&f.runID, "run-id", "", "full id of the run; one that exists gets a further attempt")
+	flags.StringVar(&f.hash, "hash", "", "what to record of outputs, `MODE` sha256, size or none (HEIRLOOM_HASH; default sha256)")
+	flags.DurationVar(&f.grace, "grace", 0, "`TIME` from SIGTERM to SIGKILL (HEIRLOOM_GRACE; default 30s)")
+	flags.StringVar(&f.runID, "run-id", "", "full `ID` of the run; one that exists gets a further attempt")
 	register(c, "source", a.completeRun)
 	register(c, "hash", fixed([]string{"sha256", "size", "none"}))
 	return c
 }
 
 func (a *app) runRun(c *cobra.Command, args []string, f runFlags) error {
+	if _, err := a.format(documentFormats()); err != nil {
+		return err
+	}
 	settings, err := a.settings(c.Context(), f.settings(c))
 	if err != nil {
 		return err

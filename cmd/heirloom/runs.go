@@ -38,11 +38,11 @@ gave a sign of life; UNKNOWN if its writer does not say.`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.runRuns(c, q) },
 	}
 	flags := c.Flags()
-	flags.IntVar(&q.limit, "limit", 0, "at most so many; 0 = all")
-	flags.StringVar(&q.parent, "parent", "", "only runs that used this one")
-	flags.StringVar(&q.project, "project", "", "only runs of this project")
+	flags.IntVar(&q.limit, "limit", 0, "at most `N`; 0 = all")
+	flags.StringVar(&q.parent, "parent", "", "only runs that used this `RUN`")
+	flags.StringVar(&q.project, "project", "", "only runs of the project `NAME`")
 	flags.BoolVar(&q.mine, "mine", false, "only runs of the current user")
-	flags.StringSliceVar(&q.states, "state", nil, "only runs in one of these states")
+	flags.StringSliceVar(&q.states, "state", nil, "only runs in this `STATE`; several with commas")
 	register(c, "parent", a.completeRun)
 	register(c, "state", fixed(stateNames()))
 	return c

@@ -24,6 +24,9 @@ func newVersion(a *app) *cobra.Command {
 		Short: "print version, commit and Go version",
 		Args:  takes(""),
 		RunE: func(*cobra.Command, []string) error {
+			if _, err := a.format(documentFormats()); err != nil {
+				return err
+			}
 			v := readVersion()
 			if a.wantsJSON() {
 				return a.printJSON(v)
