@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
@@ -18,7 +19,7 @@ func smallDisk(t *testing.T, options string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
-		t.Skipf("mount a tmpfs: %v (run as root)", err)
+		servers.Missing(t, err, "run the tests as root", "mount")
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
 	return dir
@@ -58,7 +59,7 @@ func TestScratchFull(t *testing.T) {
 func TestReadOnlyDisk(t *testing.T) {
 	root := smallDisk(t, "size=256k")
 	if err := syscall.Mount("", root, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
-		t.Skipf("remount read-only: %v", err)
+		servers.Missing(t, err, "run the tests as root", "mount")
 	}
 	l := newLauncher(t, filepath.Join(root, "store"), nil)
 	marker := filepath.Join(t.TempDir(), "ran")

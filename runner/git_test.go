@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
 func TestGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("needs git (apt-get install git)")
+		servers.Missing(t, err, "apt-get install git", "git")
 	}
 	dir := t.TempDir()
 	do := func(args ...string) {
