@@ -36,8 +36,11 @@ func TestLife(t *testing.T) {
 		}
 		nothing := func() error { return nil }
 		start := func() error { _, err := tr.StartAttempt(ctx, runA, tracker.AttemptStart{}); return err }
+		code := 7
 		end := func(n int, state tracker.State) func() error {
-			return func() error { return tr.EndAttempt(ctx, runA, n, tracker.AttemptEnd{State: state}) }
+			return func() error {
+				return tr.EndAttempt(ctx, runA, n, tracker.AttemptEnd{State: state, Signal: "SIGINT", ExitCode: &code})
+			}
 		}
 		step("metadata alone", 0, func() error { return tr.AddMetadata(ctx, runA, object("a", 1)) }, tracker.Unknown)
 		step("submitted", 0, func() error { return tr.AddMetadata(ctx, runA, object(tracker.KeyState, "SUBMITTED")) }, tracker.Submitted)
@@ -61,7 +64,7 @@ func TestLife(t *testing.T) {
 		if !run.Started.Equal(begin) || run.Ended.Sub(begin) != time.Hour+3*time.Minute+2*time.Second+1 {
 			t.Errorf("from %s to %s", run.Started, run.Ended)
 		}
-		if len(run.Attempts) != 2 || run.Attempts[0].End.State != tracker.Failed || run.Attempts[1].End.ExitCode != nil {
+		if len(run.Attempts) != 2 || run.Attempts[0].End.State != tracker.Failed || *run.Attempts[1].End.ExitCode != 7 || run.Attempts[1].End.Signal != "SIGINT" {
 			t.Errorf("attempts %+v", run.Attempts)
 		}
 	})

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
@@ -41,7 +43,7 @@ func TestBadIDs(t *testing.T) {
 			err := call()
 			if !errors.Is(err, store.ErrInvalid) {
 				t.Errorf("%s of %q: %v", name, id, err)
-			} else if strings.ContainsAny(err.Error(), "\n\x1b\xff") || len(err.Error()) > 600 {
+			} else if !utf8.ValidString(err.Error()) || strings.ContainsFunc(err.Error(), unicode.IsControl) || len(err.Error()) > 600 {
 				t.Errorf("%s of %q: the error itself is unfit to print: %q", name, id, err)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
@@ -226,6 +227,8 @@ func TestFsspecRefuses(t *testing.T) {
 		{"unknown option", "protocol=s3\nroot_path=b/p\nconfig_kwargs.retries.max=3\n", `"config_kwargs.retries.max"`},
 		{"option of another", "protocol=file\nroot_path=/x\nendpoint_url=http://h\n", `"endpoint_url"`},
 		{"credentials", "protocol=s3\nroot_path=b/p\nsecret=hunter2\n", "not read from this file, but from the environment"},
+		{"another endpoint", "protocol=gs\nroot_path=b/p\nendpoint_url=http://h\n", "STORAGE_EMULATOR_HOST"},
+		{"token file", "protocol=gs\nroot_path=b/p\ntoken=/hunter2.json\n", "not read from this file, but from the environment"},
 		{"trailing dot", "protocol=s3\nroot_path=b/p\nclient_kwargs.=1\n", `"client_kwargs."`},
 		{"value and members", "protocol=s3\nroot_path=b/p\na=2\na.b=1\n", `"a.b"`},
 	}
@@ -248,5 +251,33 @@ func TestFsspecRefuses(t *testing.T) {
 	}
 	if _, err := fsspec(t.Context(), filepath.Join(dir, "missing")); !errors.Is(err, store.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
+	}
+}
+
+// TestFsspecOnServers follows a configuration that lies in the bucket it leads to.
+func TestFsspecOnServers(t *testing.T) {
+	s3, gcs := servers.MinIO(t), servers.FakeGCS(t)
+	for _, p := range []struct {
+		place
+		environ []string
+	}{{place{"s3", s3.URL("")}, s3.Environ}, {place{"gcs", gcs.URL("")}, gcs.Environ}} {
+		t.Run(p.name, func(t *testing.T) {
+			s := openStore(t, p.url, &store.Options{Environ: p.environ})
+			root := s.Sub("some/tracker")
+			text, err := os.ReadFile(writeConfig(t, root))
+			check(t, err)
+			put(t, s, "conf/tracker.conf", string(text))
+			place, query, asked := strings.Cut(p.url, "?")
+			config := place + "/conf/tracker.conf"
+			if asked {
+				config += "?" + query
+			}
+			environ := append(p.environ, "TORCHX_JOB_ID=j", "TORCHX_TRACKERS=fsspec", "TORCHX_TRACKER_FSSPEC_CONFIG="+config)
+			run, err := tracker.FromEnviron(t.Context(), environ, nil)
+			check(t, err)
+			check(t, run.AddMetadata(t.Context(), object("a", 1)))
+			check(t, run.Close())
+			same(t, "runs", ids(t, tracker.NewFileTracker(root, nil), ""), []string{"j"})
+		})
 	}
 }

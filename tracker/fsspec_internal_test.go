@@ -32,12 +32,14 @@ func TestFsspecGrammar(t *testing.T) {
 
 func TestFsspecURL(t *testing.T) {
 	for text, want := range map[string]string{
-		"protocol=file\nroot_path=/a b/c\n":  "/a b/c",
-		"protocol=s3\nroot_path=b/p\n":       "s3://b/p",
-		"protocol=s3a\nroot_path=s3://b/p\n": "s3://b/p",
-		"protocol=gcs\nroot_path=b/p\n":      "gs://b/p",
-		"protocol=gs\nroot_path=gs://b/p\n":  "gs://b/p",
-		"protocol=memory\nroot_path=/x\n":    "mem://x",
+		"protocol=file\nroot_path=/a b/c\n":                                             "/a b/c",
+		"protocol=s3\nroot_path=b/p\n":                                                  "s3://b/p",
+		"protocol=s3a\nroot_path=s3://b/p\n":                                            "s3://b/p",
+		"protocol=gcs\nroot_path=b/p\n":                                                 "gs://b/p",
+		"protocol=s3\nroot_path=b/p\nprofile=p\nanon=False\n":                           "s3://b/p?anonymous=true&profile=p",
+		"protocol=gs\nroot_path=b/p\nendpoint_url=http://127.0.0.1:4443/\ntoken=anon\n": "gs://b/p?anonymous=true",
+		"protocol=gs\nroot_path=gs://b/p\n":                                             "gs://b/p",
+		"protocol=memory\nroot_path=/x\n":                                               "mem://x",
 		"protocol=s3\nroot_path=b/p\nclient_kwargs.endpoint_url=http://127.0.0.1:9000\nclient_kwargs.region_name=eu-1\n": "s3://b/p?endpoint=http%3A%2F%2F127.0.0.1%3A9000&region=eu-1&use_path_style=true",
 		"protocol=s3\nroot_path=b/p\nendpoint_url=http://h\n":                                                            "s3://b/p?endpoint=http%3A%2F%2Fh&use_path_style=true",
 	} {
@@ -45,7 +47,7 @@ func TestFsspecURL(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := fsspecURL(o); err != nil || got != want {
+		if got, err := fsspecURL(o, environment{"STORAGE_EMULATOR_HOST": "127.0.0.1:4443"}); err != nil || got != want {
 			t.Errorf("%q: got %s, %v, want %s", text, got, err, want)
 		}
 	}
@@ -58,7 +60,7 @@ func FuzzFsspec(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := fsspecURL(o); err != nil && err.Error() == "" {
+		if _, err := fsspecURL(o, environment{"STORAGE_EMULATOR_HOST": "127.0.0.1:4443"}); err != nil && err.Error() == "" {
 			t.Error("an error without words")
 		}
 	})

@@ -29,8 +29,8 @@ func TestManyProcesses(t *testing.T) {
 	allLinked(t, s, processes, each)
 }
 
-// TestManyGoroutines does the same within one process, each with a tracker of
-// its own, wherever text files are kept in another way.
+// TestManyGoroutines does the same within one process, wherever text files are
+// kept in another way: two trackers, each shared by half of the writers.
 func TestManyGoroutines(t *testing.T) {
 	onEach(t, manyGoroutines)
 	t.Run("s3", func(t *testing.T) {
@@ -46,8 +46,9 @@ func manyGoroutines(t *testing.T, s *store.Store) {
 	processes := numbered("g%d", 8)
 	each := storetest.Rounds(100)
 	var group errgroup.Group
-	for _, p := range processes {
-		group.Go(func() error { return linkAll(t.Context(), tracker.NewFileTracker(s, nil), p, each) })
+	trackers := []*tracker.FileTracker{tracker.NewFileTracker(s, nil), tracker.NewFileTracker(s, nil)}
+	for i, p := range processes {
+		group.Go(func() error { return linkAll(t.Context(), trackers[i%2], p, each) })
 	}
 	check(t, group.Wait())
 	allLinked(t, s, processes, each)
