@@ -3,6 +3,7 @@ package dataset_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os/exec"
 	"strings"
 	"testing"
@@ -70,7 +71,8 @@ func pyarrow(t *testing.T, python, dir string) pyarrowView {
 }
 
 func stderr(err error) []byte {
-	if exit, ok := err.(*exec.ExitError); ok {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
 		return exit.Stderr
 	}
 	return nil

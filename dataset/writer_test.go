@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/heirloom-ml/heirloom/store"
 )
 
@@ -134,6 +136,7 @@ func TestStoreFails(t *testing.T) {
 }
 
 func TestCancelledStage(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	s, err := store.Open(t.Context(), "mem://", nil)
 	if err != nil {
 		t.Fatal(err)
