@@ -25,7 +25,7 @@ build: ## build bin/heirloom, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='$(LDFLAGS)' -o $(BIN) ./cmd/heirloom
 
 demo: build ## run a real pipeline on real data and show its lineage
-	@$(BIN) demo $(STORE)
+	@$(BIN) demo $(if $(STORE),--store "$(STORE)")
 
 test: $(GOTESTSUM) ## pass the tests, starting each real server that can be had
 	$(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- -shuffle=on -timeout 30m $(TESTFLAGS) $(PKGS)

@@ -14,12 +14,12 @@ func failure(op string, key store.Key, kind, cause error) error {
 }
 
 // guarded runs f, which calls the Parquet library, and turns a panic in it into
-// an error of kind store.ErrCorrupt that names the file. The library panics on
-// much of what it finds malformed.
-func guarded(op string, key store.Key, f func() error) (err error) {
+// an error of that kind which names the file. The library panics on much of what
+// it finds malformed.
+func guarded(op string, key store.Key, kind error, f func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = failure(op, key, store.ErrCorrupt, fmt.Errorf("not readable as Parquet: %v", cause))
+			err = failure(op, key, kind, fmt.Errorf("the Parquet library gave up: %v", cause))
 		}
 	}()
 	return f()

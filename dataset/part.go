@@ -39,6 +39,7 @@ type part struct {
 // openPart reads the footer of a file and checks it against what its manifest
 // says. described.Rows < 0 means that there is no manifest.
 func openPart(ctx context.Context, s *store.Store, key store.Key, described File, version string) (*part, error) {
+	shareEncoder()
 	f, err := newBlockFile(ctx, s, key, described, version)
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func openPart(ctx context.Context, s *store.Store, key store.Key, described File
 // run calls the Parquet library and classifies what it returns: an error of the
 // store as it is, everything else as corrupt.
 func (p *part) run(op string, f func() error) error {
-	err := p.file.cause(guarded(op, p.key, f))
+	err := p.file.cause(guarded(op, p.key, store.ErrCorrupt, f))
 	var classified *store.Error
 	if err == nil || errors.As(err, &classified) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

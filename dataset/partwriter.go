@@ -16,19 +16,27 @@ import (
 	"github.com/heirloom-ml/heirloom/store"
 )
 
-// Bounds of what is written. Rows are handed to the library in slices, between
-// which its buffers are looked at.
-const (
-	sliceRows  = 64 << 10  // rows
-	groupRows  = 1 << 20   // rows of a row group
-	groupBytes = 64 << 20  // bytes of a row group, compressed, held in memory until it ends
-	partBytes  = 128 << 20 // bytes of a file; Spark's size of a partition
-)
+// sliceRows is how many rows are handed to the library at a time. Between slices
+// its buffers are looked at.
+const sliceRows = 64 << 10
+
+// limits bound what is written.
+type limits struct {
+	groupRows  int64 // rows of a row group
+	groupBytes int64 // bytes of a row group, compressed; it is in memory until it ends
+	partBytes  int64 // bytes of a file
+}
+
+// usualLimits are those of Spark where it has any.
+func usualLimits() limits {
+	return limits{groupRows: 1 << 20, groupBytes: 64 << 20, partBytes: 128 << 20}
+}
 
 // partWriter writes one Parquet file straight into the store. It appears there
 // when it is complete, or not at all.
 type partWriter struct {
 	key     store.Key
+	limits  limits
 	sums    *sums
 	pipe    *io.PipeWriter
 	upload  *errgroup.Group // one goroutine, which reads the pipe; close and abort wait for it
@@ -40,32 +48,32 @@ type partWriter struct {
 }
 
 // newPartWriter starts a file. dictionary names the columns to be encoded with one.
-func newPartWriter(ctx context.Context, s *store.Store, key store.Key, schema *arrow.Schema, dictionary []string) (*partWriter, error) {
+func newPartWriter(ctx context.Context, s *store.Store, key store.Key, schema *arrow.Schema, dictionary []string, l limits) (*partWriter, error) {
+	shareEncoder()
 	reader, writer := io.Pipe()
-	p := &partWriter{key: key, sums: newSums(), pipe: writer, upload: new(errgroup.Group)}
+	p := &partWriter{key: key, limits: l, sums: newSums(), pipe: writer, upload: new(errgroup.Group)}
 	p.upload.Go(func() (err error) {
 		p.stored, err = s.PutFrom(ctx, key, reader, -1)
 		reader.CloseWithError(errors.Join(err, io.ErrClosedPipe)) // whoever still writes must not wait
 		return err
 	})
-	err := guarded("write", key, func() (err error) {
-		p.parquet, err = pqarrow.NewFileWriter(schema, io.MultiWriter(p.sums, writer), properties(dictionary),
+	err := guarded("write", key, store.ErrInvalid, func() (err error) {
+		p.parquet, err = pqarrow.NewFileWriter(schema, io.MultiWriter(p.sums, writer), properties(dictionary, l),
 			pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
 		return err
 	})
 	if err != nil {
-		p.abort()
-		return nil, failure("write", key, store.ErrInvalid, err)
+		return nil, p.explain(err)
 	}
 	return p, nil
 }
 
-func properties(dictionary []string) *parquet.WriterProperties {
+func properties(dictionary []string, l limits) *parquet.WriterProperties {
 	options := []parquet.WriterProperty{
 		parquet.WithCompression(compress.Codecs.Zstd),
 		parquet.WithDictionaryDefault(false),
 		parquet.WithStats(true),
-		parquet.WithMaxRowGroupLength(groupRows),
+		parquet.WithMaxRowGroupLength(l.groupRows),
 		parquet.WithVersion(parquet.V2_LATEST),
 	}
 	for _, column := range dictionary {
@@ -79,9 +87,10 @@ func properties(dictionary []string) *parquet.WriterProperties {
 func (p *partWriter) write(schema *arrow.Schema, batch arrow.Record) error {
 	batch = array.NewRecord(schema, batch.Columns(), batch.NumRows())
 	defer batch.Release()
-	for start := int64(0); start < batch.NumRows(); start += sliceRows {
-		slice := batch.NewSlice(start, min(start+sliceRows, batch.NumRows()))
-		err := guarded("write", p.key, func() error { return p.add(slice) })
+	step := min(sliceRows, p.limits.groupRows)
+	for start := int64(0); start < batch.NumRows(); start += step {
+		slice := batch.NewSlice(start, min(start+step, batch.NumRows()))
+		err := guarded("write", p.key, store.ErrInvalid, func() error { return p.add(slice) })
 		slice.Release()
 		if err != nil {
 			return p.explain(err)
@@ -91,7 +100,7 @@ func (p *partWriter) write(schema *arrow.Schema, batch arrow.Record) error {
 }
 
 func (p *partWriter) add(slice arrow.Record) error {
-	full := p.inGroup+slice.NumRows() > groupRows || p.parquet.RowGroupTotalCompressedBytes() >= groupBytes
+	full := p.inGroup+slice.NumRows() > p.limits.groupRows || p.parquet.RowGroupTotalCompressedBytes() >= p.limits.groupBytes
 	if p.groups == 0 || full {
 		p.parquet.NewBufferedRowGroup()
 		p.groups++
@@ -104,22 +113,26 @@ func (p *partWriter) add(slice arrow.Record) error {
 
 // full tells whether the rows to come belong into another file.
 func (p *partWriter) full() bool {
-	return p.sums.bytes+p.parquet.RowGroupTotalCompressedBytes() >= partBytes
+	return p.sums.bytes+p.parquet.RowGroupTotalCompressedBytes() >= p.limits.partBytes
 }
 
-// explain ends the upload after a failed write and prefers what the store said
-// to the broken pipe that it left behind.
+// explain ends the upload after the library failed, and prefers what the store
+// said to the broken pipe that it left behind.
 func (p *partWriter) explain(err error) error {
 	p.pipe.CloseWithError(err)
-	if stored := p.upload.Wait(); stored != nil {
+	if stored := p.upload.Wait(); stored != nil && !errors.Is(stored, err) {
 		return stored
 	}
-	return fmt.Errorf("write %s: %w", p.key, err)
+	var classified *store.Error
+	if errors.As(err, &classified) {
+		return err
+	}
+	return failure("write", p.key, store.ErrInvalid, err)
 }
 
 // close completes the file and describes it.
 func (p *partWriter) close() (File, error) {
-	if err := guarded("write", p.key, p.parquet.Close); err != nil {
+	if err := guarded("write", p.key, store.ErrInvalid, p.parquet.Close); err != nil {
 		return File{}, p.explain(err)
 	}
 	p.pipe.Close()

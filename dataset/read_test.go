@@ -130,12 +130,13 @@ func TestEveryChangedByteIsFound(t *testing.T) {
 			t.Fatalf("byte %d changed: %v", i, err)
 		}
 	}
-	for _, length := range []int{0, 1, 4, 11, len(whole) / 2, len(whole) - 1} {
-		if err := s.Put(t.Context(), key, whole[:length]); err != nil {
+	longer := append(slices.Clone(whole), whole...)
+	for _, length := range []int{0, 1, 4, 11, len(whole) / 2, len(whole) - 1, len(whole) + 1, len(longer)} {
+		if err := s.Put(t.Context(), key, longer[:length]); err != nil {
 			t.Fatal(err)
 		}
 		if err := readAll(t, s, dir); !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("cut to %d bytes: %v", length, err)
+			t.Errorf("%d of %d bytes: %v", length, len(whole), err)
 		}
 	}
 }

@@ -104,7 +104,8 @@ func (w *Writer) commit(ctx context.Context) (*Dataset, bool, error) {
 		Version: formatVersion, Fingerprint: w.claim.Fingerprint, Index: w.claim.Index, Epoch: w.claim.Epoch,
 		Created: created, Splits: make(map[Name]CommitSplit),
 	}}
-	for name, split := range w.splits {
+	for _, name := range w.spec.Split.names() {
+		split := w.splits[name]
 		m := w.manifest(name, split, created)
 		sum, err := w.publish(ctx, split.dir, m)
 		if err != nil {

@@ -16,10 +16,11 @@ import (
 // in which they come. It is safe for concurrent use; batches of one split are
 // then stored in the order of the calls.
 type Writer struct {
-	store *store.Store
-	spec  Spec
-	claim Claim
-	uuid  string
+	store  *store.Store
+	spec   Spec
+	claim  Claim
+	uuid   string
+	limits limits
 
 	mu     sync.Mutex // guards schema and the map
 	schema *arrow.Schema
@@ -43,7 +44,7 @@ func newWriter(s *store.Store, spec Spec, claim Claim) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{store: s, spec: spec, claim: claim, uuid: uuid, splits: make(map[Name]*splitWriter)}
+	w := &Writer{store: s, spec: spec, claim: claim, uuid: uuid, limits: usualLimits(), splits: make(map[Name]*splitWriter)}
 	for _, name := range spec.Split.names() {
 		w.splits[name] = &splitWriter{dir: splitDir(s.Layout(), name, claim.Index)}
 	}
@@ -131,7 +132,7 @@ func (w *Writer) add(ctx context.Context, to *splitWriter, batch arrow.Record) e
 			to.dictionary = dictionaryColumns(batch)
 		}
 		key := to.dir.Join(partName(len(to.files), w.uuid))
-		part, err := newPartWriter(ctx, w.store, key, w.schema, to.dictionary)
+		part, err := newPartWriter(ctx, w.store, key, w.schema, to.dictionary, w.limits)
 		if err != nil {
 			return err
 		}

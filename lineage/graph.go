@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/heirloom-ml/heirloom/tracker"
 )
@@ -15,11 +16,12 @@ type Graph struct {
 	nodes []Node
 	place map[string]int
 
-	// out holds every edge once, sorted by (from, to, artifact). No two agree in all three.
-	// in holds the same edges sorted by (to, from, artifact).
-	out, in []arc
+	// arcs holds every edge once, sorted by (from, to, artifact). No two agree in all three.
+	// in lists places in arcs, sorted by (to, from, artifact).
+	arcs []arc
+	in   []int
 
-	// The edges that leave node n are out[outAt[n]:outAt[n+1]]; those that enter it in[inAt[n]:inAt[n+1]].
+	// The edges that leave node n are arcs[outAt[n]:outAt[n+1]]; those that enter it in[inAt[n]:inAt[n+1]].
 	outAt, inAt []int
 
 	warnings []tracker.Warning
@@ -28,7 +30,9 @@ type Graph struct {
 // arc is an Edge between places.
 type arc struct {
 	from, to int
-	link     tracker.Source
+	artifact string
+	role     tracker.Role
+	time     time.Time
 }
 
 // New builds the graph of the given runs and edges, in any order and with doubles. Who used something is a run, listed
@@ -39,20 +43,35 @@ func New(runs []tracker.RunID, edges []tracker.Edge) *Graph {
 	for i, n := range g.nodes {
 		g.place[n.ID] = i
 	}
-	for _, e := range edges {
-		g.out = append(g.out, arc{g.place[string(e.From)], g.place[string(e.To)], e.Source})
+	g.arcs = newArcs(edges, g.place)
+	g.in = make([]int, len(g.arcs))
+	for i := range g.arcs {
+		g.in[i] = i
 	}
-	// Of doubles the one that tells more comes first and stays.
-	slices.SortFunc(g.out, func(a, b arc) int {
-		return cmp.Or(compareArcs(a, b), -cmp.Compare(a.link.Role, b.link.Role), a.link.Time.Compare(b.link.Time))
-	})
-	g.out = slices.CompactFunc(g.out, func(a, b arc) bool { return compareArcs(a, b) == 0 })
-	g.in = slices.SortedFunc(slices.Values(g.out), func(a, b arc) int {
-		return cmp.Or(cmp.Compare(a.to, b.to), compareArcs(a, b))
-	})
-	g.outAt = bounds(g.out, len(g.nodes), func(a arc) int { return a.from })
-	g.inAt = bounds(g.in, len(g.nodes), func(a arc) int { return a.to })
+	// Stable, so that edges to the same node stay in the order of arcs.
+	slices.SortStableFunc(g.in, func(a, b int) int { return cmp.Compare(g.arcs[a].to, g.arcs[b].to) })
+	g.outAt, g.inAt = make([]int, len(g.nodes)+1), make([]int, len(g.nodes)+1)
+	for _, a := range g.arcs {
+		g.outAt[a.from+1]++
+		g.inAt[a.to+1]++
+	}
+	for n := range g.nodes {
+		g.outAt[n+1] += g.outAt[n]
+		g.inAt[n+1] += g.inAt[n]
+	}
 	return g
+}
+
+// newArcs sorts the edges and drops doubles; of those the one that tells more stays.
+func newArcs(edges []tracker.Edge, place map[string]int) []arc {
+	arcs := make([]arc, len(edges))
+	for i, e := range edges {
+		arcs[i] = arc{place[string(e.From)], place[string(e.To)], e.Source.Artifact, e.Source.Role, e.Source.Time}
+	}
+	slices.SortFunc(arcs, func(a, b arc) int {
+		return cmp.Or(compareArcs(a, b), -cmp.Compare(a.role, b.role), -a.time.Compare(b.time))
+	})
+	return slices.CompactFunc(arcs, func(a, b arc) bool { return compareArcs(a, b) == 0 })
 }
 
 // newNodes lists every run and source once, sorted by ID, with kinds.
@@ -89,19 +108,13 @@ func newNodes(runs []tracker.RunID, edges []tracker.Edge) []Node {
 
 // compareArcs orders by from, to and artifact; as nodes are sorted by ID, this is the order of compareEdges.
 func compareArcs(a, b arc) int {
-	return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.link.Artifact, b.link.Artifact))
-}
-
-// bounds finds where the arcs of each node begin in a list sorted by end, and, at n, where the last ones stop.
-func bounds(arcs []arc, n int, end func(arc) int) []int {
-	at := make([]int, n+1)
-	for _, a := range arcs {
-		at[end(a)+1]++
+	if a.from != b.from {
+		return cmp.Compare(a.from, b.from)
 	}
-	for i := range n {
-		at[i+1] += at[i]
+	if a.to != b.to {
+		return cmp.Compare(a.to, b.to)
 	}
-	return at
+	return cmp.Compare(a.artifact, b.artifact)
 }
 
 // Len is the number of nodes.

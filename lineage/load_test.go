@@ -65,7 +65,7 @@ func TestAttachToArtifact(t *testing.T) {
 	if n, err := attach("a#gone"); err != nil || !n.Missing || n.Record() != nil {
 		t.Errorf("artifact that is only used: %+v, %v; want missing", n, err)
 	}
-	if _, err := attach("a#modle"); !errors.Is(err, store.ErrNotExist) || !strings.Contains(err.Error(), "log, model") {
+	if _, err := attach("a#modell"); !errors.Is(err, store.ErrNotExist) || !strings.Contains(err.Error(), "log, model") {
 		t.Errorf("artifact nobody knows: %v; want kind ErrNotExist and the names there are", err)
 	}
 }

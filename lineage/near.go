@@ -1,26 +1,20 @@
 package lineage
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // maxNear is how many near matches an error names.
 const maxNear = 3
 
-// near lists the labels that differ from text by few letters, the nearest first. The random end of a run id and the
-// version of an input are counted or left out, whichever is nearer.
+// near lists the labels that differ from text by few letters, the nearest first. A label may be meant by its
+// beginning up to any "-" or "@": without the random end of a run id, or the version of an input.
 func (g *Graph) near(text string) []string {
-	name, _, _ := strings.Cut(text, "@")
-	limit := max(1, len([]rune(name))/3)
+	limit := max(1, len([]rune(text))/3)
 	byDistance := make([][]string, limit+1)
 	for i := range g.nodes {
 		label := g.nodes[i].Label()
-		d := distance(text, label, limit)
-		if base, _, versioned := strings.Cut(label, "@"); versioned {
-			d = min(d, distance(name, base, limit))
-		} else if at := strings.LastIndexByte(label, '-'); at > 0 {
-			d = min(d, distance(name, label[:at], limit))
+		d := limit + 1
+		for _, beginning := range beginnings(label) {
+			d = min(d, distance(text, beginning, limit))
 		}
 		if d <= limit && len(byDistance[d]) < maxNear {
 			byDistance[d] = append(byDistance[d], label)
@@ -28,6 +22,17 @@ func (g *Graph) near(text string) []string {
 	}
 	near := slices.Concat(byDistance...)
 	return near[:min(len(near), maxNear)]
+}
+
+// beginnings lists a label and its parts before each "-" and "@".
+func beginnings(label string) []string {
+	list := []string{label}
+	for i, r := range label {
+		if (r == '-' || r == '@') && i > 0 {
+			list = append(list, label[:i])
+		}
+	}
+	return list
 }
 
 // distance is the least number of letters to insert, delete or replace, or to swap with their neighbour, that turn a

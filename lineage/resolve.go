@@ -115,6 +115,9 @@ func only(text string, ids []tracker.RunID) (string, error) {
 func (g *Graph) nothing(text string) error {
 	owner, _, _ := strings.Cut(text, "#")
 	near := g.near(owner)
+	if name, _, versioned := strings.Cut(owner, "@"); versioned && len(near) == 0 {
+		near = g.near(name)
+	}
 	switch {
 	case len(g.nodes) == 0:
 		return errors.New("the root has no runs")

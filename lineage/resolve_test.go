@@ -14,7 +14,7 @@ import (
 
 // library is a root with runs and inputs of every form of id.
 func library() *lineage.Graph {
-	runs := []tracker.RunID{"local://torchx/train-x7f2", "local://torchx/pretrain-x7f2", "local://torchx/train-b9k1", "slurm://torchx/eval-c3", "odd#run"}
+	runs := []tracker.RunID{"local://torchx/train-x7f2", "local://torchx/pretrain-x7f2", "local://torchx/train-b9k1", "slurm://torchx/eval-c3", "odd#run", "local://torchx/train-small-q1w2"}
 	input := func(s tracker.Source) tracker.Edge {
 		s.Role = tracker.RoleInput
 		return tracker.Edge{From: s.ID, To: runs[0], Source: s}
@@ -82,6 +82,8 @@ func TestResolveErrors(t *testing.T) {
 	}{
 		{"", store.ErrInvalid, "empty"},
 		{"trian", store.ErrNotExist, "train-"},
+		{"tran-small", store.ErrNotExist, "near are train-small-q1w2"},
+		{"tarin", store.ErrNotExist, "train-small-q1w2"},
 		{"evla-c3", store.ErrNotExist, "near are eval-c3"},
 		{"evla#model", store.ErrNotExist, "eval-c3"},
 		{"zzzzzz", store.ErrNotExist, "no run or input"},

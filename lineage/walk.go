@@ -65,7 +65,7 @@ func (v view) leaving(at int) iter.Seq[arc] {
 		if at == v.artifactNode() {
 			stored = v.owner
 		}
-		for _, a := range v.g.out[v.g.outAt[stored]:v.g.outAt[stored+1]] {
+		for _, a := range v.g.arcs[v.g.outAt[stored]:v.g.outAt[stored+1]] {
 			if a = v.redraw(a); a.from == at && v.follows(a) && !yield(a) {
 				return
 			}
@@ -80,8 +80,8 @@ func (v view) entering(at int) iter.Seq[arc] {
 			yield(v.made())
 			return
 		}
-		for _, a := range v.g.in[v.g.inAt[at]:v.g.inAt[at+1]] {
-			if a = v.redraw(a); v.follows(a) && !yield(a) {
+		for _, i := range v.g.in[v.g.inAt[at]:v.g.inAt[at+1]] {
+			if a := v.redraw(v.g.arcs[i]); v.follows(a) && !yield(a) {
 				return
 			}
 		}
@@ -90,24 +90,22 @@ func (v view) entering(at int) iter.Seq[arc] {
 
 // made is the edge from the owner to the artifact node. It is followed whatever the view asks for.
 func (v view) made() arc {
-	a := arc{from: v.owner, to: v.artifactNode()}
-	a.link.Artifact = v.artifact
-	return a
+	return arc{from: v.owner, to: v.artifactNode(), artifact: v.artifact}
 }
 
 // redraw lets a use of the artifact start at the artifact node.
 func (v view) redraw(a arc) arc {
-	if v.owner != noNode && a.from == v.owner && a.link.Artifact == v.artifact {
+	if v.owner != noNode && a.from == v.owner && a.artifact == v.artifact {
 		a.from = v.artifactNode()
 	}
 	return a
 }
 
-func (v view) follows(a arc) bool { return v.only == "" || a.link.Artifact == v.only }
+func (v view) follows(a arc) bool { return v.only == "" || a.artifact == v.only }
 
 // edge is an arc with ids.
 func (v view) edge(a arc) Edge {
-	return Edge{From: v.id(a.from), To: v.id(a.to), Artifact: a.link.Artifact, Role: a.link.Role, Time: a.link.Time}
+	return Edge{From: v.id(a.from), To: v.id(a.to), Artifact: a.artifact, Role: a.role, Time: a.time}
 }
 
 // edges collects arcs as edges, sorted by From, To, Artifact.

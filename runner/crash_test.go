@@ -90,7 +90,7 @@ func ackForTest() {
 		}
 		fmt.Fprintf(ledger, "ack %d\n", i)
 	}
-	os.Exit(1) //nolint:revive // the helper process of a test
+	os.Exit(1)
 }
 
 // TestKill kills the launcher or the job with -9 at any moment.
@@ -118,10 +118,11 @@ func killOnce(t *testing.T, killJob bool) {
 	}
 	if killJob {
 		pid := 0
-		for pid == 0 && cmd.ProcessState == nil {
+		poll(t, "the start of the job", func() bool {
 			text, _ := os.ReadFile(ledger)
 			_, _ = fmt.Sscanf(string(text), "pid %d\n", &pid)
-		}
+			return pid != 0
+		})
 		delay(30)
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 		if err := cmd.Wait(); err != nil {
@@ -143,21 +144,26 @@ func delay(most int) { time.Sleep(time.Duration(rand.IntN(most*1000)) * time.Mic
 // ledger, since tests of other packages may run jobs too.
 func waitNobody(t *testing.T, mark, ledger string) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; {
-		var alive []string
+	poll(t, "the end of all of the job's processes", func() bool {
 		files, _ := filepath.Glob("/proc/[0-9]*/environ")
-		for _, file := range files {
+		return !slices.ContainsFunc(files, func(file string) bool {
 			environ, _ := os.ReadFile(file)
 			entries := strings.Split(string(environ), "\x00")
-			if slices.Contains(entries, mark) && slices.Contains(entries, ledgerVar+"="+ledger) {
-				alive = append(alive, file)
-			}
-		}
-		if len(alive) == 0 {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("orphans: %v", alive)
+			return slices.Contains(entries, mark) && slices.Contains(entries, ledgerVar+"="+ledger)
+		})
+	})
+}
+
+// poll looks until it is so, for at most half a minute.
+func poll(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	tick, limit := time.NewTicker(5*time.Millisecond), time.After(30*time.Second)
+	defer tick.Stop()
+	for !so() {
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("waited in vain for %s", what)
 		}
 	}
 }
@@ -195,28 +201,6 @@ func checkTruth(t *testing.T, root, ledger string, ended bool) {
 		}
 		if !slices.ContainsFunc(run.Sources, func(s tracker.Source) bool { return string(s.ID) == "input-"+name }) {
 			t.Errorf("source %d is lost", n)
-		}
-	}
-}
-
-func BenchmarkRunTrue(b *testing.B) {
-	l, err := openForTest(b.TempDir())
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer l.Store.Close()
-	job := Job{Args: []string{"true"}, Environ: os.Environ()}
-	for b.Loop() {
-		if _, err := l.Run(b.Context(), job, nil); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkForkExecTrue(b *testing.B) {
-	for b.Loop() {
-		if err := exec.Command("true").Run(); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func TestEnviron(t *testing.T) {
 		"HEIRLOOM_STORE": "file://" + root, "HEIRLOOM_RUN_ID": string(result.RunID), "HEIRLOOM_OUTPUT_DIR": out,
 		"HEIRLOOM_CHECKPOINT_DIR": filepath.Join(out, "checkpoints"), "HEIRLOOM_METRICS": filepath.Join(out, "metrics.jsonl"),
 		"TORCHX_JOB_ID": string(result.RunID), "TORCHX_TRACKERS": "fsspec", "TORCHX_TRACKER_FSSPEC_CONFIG": config,
-		"CONFIG": "# written by heirloom for one run\nprotocol=file\nroot_path=file://" + root + "/tracker\n",
+		"CONFIG": "# written by heirloom for one run\nprotocol=file\nroot_path=" + root + "/tracker\n",
 	}
 	for name, value := range seen {
 		if want[name] != value {

@@ -7,12 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
 func TestGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("needs git (apt-get install git)")
+		servers.Missing(t, err, "apt-get install git", "git")
 	}
 	dir := t.TempDir()
 	do := func(args ...string) {
@@ -47,7 +49,7 @@ func TestGit(t *testing.T) {
 	if len(head) != 40 {
 		t.Errorf("commit %q", head)
 	}
-	want := `{"heirloom.git.commit": "` + head + `", "heirloom.git.branch": "main", "heirloom.git.remote": "https://example.com/a.git", "heirloom.git.dirty": `
+	want := `{"heirloom.git.commit": "` + head + `", "heirloom.git.branch": "main", "heirloom.git.remote": "https://` + store.RedactedMark + `@example.com/a.git", "heirloom.git.dirty": `
 	if err := os.WriteFile(filepath.Join(dir, "untracked"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

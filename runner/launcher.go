@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/signal"
 	"sync"
 	"syscall"
@@ -168,7 +169,17 @@ func (r *run) beat(ctx context.Context) {
 	}
 }
 
-// whileWanted is cancelled by an INT or TERM that comes after it was made.
+// whileWanted is cancelled by an INT or TERM that comes after it was made, unless
+// such signals are ignored, as under nohup.
 func whileWanted(ctx context.Context) (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	var heeded []os.Signal
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		if !signal.Ignored(sig) {
+			heeded = append(heeded, sig)
+		}
+	}
+	if len(heeded) == 0 { // which NotifyContext would take for all
+		return context.WithCancel(ctx)
+	}
+	return signal.NotifyContext(ctx, heeded...)
 }

@@ -16,7 +16,7 @@ func TestLastMetrics(t *testing.T) {
 		{"torn last line", `{"loss": 1}` + "\n" + `{"loss": 0.`, `{"loss": 1}`, 0},
 		{"bad lines", "oops\n[1]\n" + `{"loss": 1}` + "\n3\n", `{"loss": 1}`, 3},
 		{"blank lines", "\n  \n" + `{"loss": 1}` + "\r\n", `{"loss": 1}`, 0},
-		{"not finite", `{"loss": NaN, "x": -Infinity}` + "\n", `{"loss": "NaN", "x": "-Infinity"}`, 0},
+		{"not finite", `{"loss": NaN, "x": -Infinity}` + "\n", `{"loss": NaN, "x": -Infinity}`, 0},
 		{"not a number", `{"loss": "low", "ok": true, "n": null, "l": [1]}` + "\n", `{}`, 0},
 		{"nested", `{"val": {"loss": 1, "step": 2}}` + "\n", `{"val.loss": 1, "val.step": 2}`, 0},
 		{"big", `{"n": 123456789012345678901234567890}` + "\n", `{"n": 123456789012345678901234567890}`, 0},

@@ -34,6 +34,7 @@ func (r *run) registerOutputs(ctx context.Context) error {
 		r.place.keep = true
 		return fmt.Errorf("store the outputs, which are still in %s: %w", r.place.dir, err)
 	}
+	r.syncDirs(files)
 	var done atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(outputsAtOnce)
@@ -137,6 +138,27 @@ func (r *run) upload(ctx context.Context) error {
 	}
 	_, err := r.Store.UploadTree(ctx, r.place.dir, r.place.key, &store.TreeOptions{Skip: skip})
 	return err
+}
+
+// syncDirs makes sure that the names of files in the store's own directory will
+// outlive a power failure, as their records do; measure does so for the bytes.
+func (r *run) syncDirs(files []string) {
+	if !r.place.inPlace {
+		return
+	}
+	top := filepath.Dir(filepath.Dir(r.place.dir))
+	dirs := map[string]bool{}
+	for _, rel := range files {
+		for dir := filepath.Dir(filepath.Join(r.place.dir, rel)); !dirs[dir] && len(dir) >= len(top); dir = filepath.Dir(dir) {
+			dirs[dir] = true
+		}
+	}
+	for dir := range dirs {
+		if f, err := os.Open(dir); err == nil {
+			_ = f.Sync() // some systems and file systems refuse it for directories
+			_ = f.Close()
+		}
+	}
 }
 
 // outputFile describes a file of the output directory.

@@ -11,7 +11,11 @@ func jsonOf(o *pyjson.Object) string {
 	if o.Len() == 0 {
 		return "{}"
 	}
-	return string(pyjson.Valid(o))
+	text, err := pyjson.Marshal(o)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 func TestParamsFromArgs(t *testing.T) {
@@ -39,7 +43,7 @@ func TestParamsFromArgs(t *testing.T) {
 		{"python script", "python -u -W ignore train.py --lr 1", `{"lr": 1}`},
 		{"python module", "python3.12 -m pkg.train --lr 1", `{"lr": 1}`},
 		{"python code", "python -c print(a=1) --lr 1", `{"lr": 1}`},
-		{"shell code", "sh -c a=1;echo --b", `{}`},
+		{"shell code", "sh -c a=1;echo", `{}`},
 		{"shell script", "/bin/bash run.sh --lr 1", `{"lr": 1}`},
 		{"env", "env LR=1 train --b 2", `{"LR": 1, "b": 2}`},
 		{"no name", "train --=3 ---a -- 1", `{}`},

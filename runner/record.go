@@ -86,6 +86,15 @@ func (r *run) workdir() string {
 	return dir
 }
 
+// outputURL is where the outputs will be found, "" if they are not kept.
+func (r *run) outputURL() string {
+	layout := r.Store.Layout()
+	if !layout.SavesRuns() {
+		return ""
+	}
+	return r.Store.KeyURL(layout.RunDir(string(r.id)))
+}
+
 func (r *run) sources() []tracker.Source {
 	list := slices.Clone(r.job.Sources)
 	if r.parent != "" {
@@ -104,6 +113,7 @@ func (r *run) metadata() *pyjson.Object {
 		{Key: tracker.KeyUser, Value: userName(r.job.Environ)},
 		{Key: tracker.KeyHost, Value: hostname()},
 		{Key: tracker.KeyDir, Value: r.workdir()},
+		{Key: tracker.KeyOutputDir, Value: r.outputURL()},
 		{Key: tracker.KeyVersion, Value: r.Version},
 	} {
 		if text := strings.ToValidUTF8(e.Value.(string), "\ufffd"); text != "" {

@@ -195,13 +195,17 @@ func kindOfGocloud(err error) (error, bool) {
 	return nil, false
 }
 
-// unreachable reports whether err means that the far side was never reached.
+// unreachable reports whether err means that the far side was not reached, or is
+// silent.
 func unreachable(err error) bool {
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
 		return true
 	}
-	op, ok := errors.AsType[*net.OpError](err)
-	return ok && op.Op == "dial"
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		return true
+	}
+	timeout, ok := errors.AsType[net.Error](err)
+	return ok && timeout.Timeout()
 }
 
 // noBucket reports whether err says that the bucket itself is missing.

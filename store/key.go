@@ -67,6 +67,8 @@ func checkKey(s string) error {
 		return errors.New("the key is not UTF-8")
 	case strings.ContainsFunc(s, unicode.IsControl):
 		return errors.New("the key holds a control character")
+	case strings.ContainsAny(s, "\ufffe\uffff"):
+		return errors.New("the key holds a character that XML, and so a listing of S3, cannot")
 	}
 	for elem := range strings.SplitSeq(s, "/") {
 		switch {

@@ -19,7 +19,9 @@ type linesFunc func(context.Context) ([]string, error)
 //
 // Where Capabilities().Append, a lock is taken and the lines are appended; else
 // the object is read, united and put on condition that it did not change; where
-// there is no Replace either, it is put without, until lines has nothing new.
+// there is no Replace either, it is put without, until lines has nothing new. That
+// last way wants lines to tell what others added too, from what they recorded
+// elsewhere before, or a line of theirs can be lost.
 func (s *Store) AddLines(ctx context.Context, key Key, lines func(context.Context) ([]string, error)) error {
 	full, err := s.full(key)
 	if err != nil {

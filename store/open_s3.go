@@ -107,7 +107,7 @@ func (o *s3Options) set(name, value string) error {
 	for _, p := range s3Parameters() {
 		if p.name == name {
 			if err := p.set(o, value); err != nil {
-				return fmt.Errorf("parameter %s=%q of an s3 URL: %w", name, shown(value), err)
+				return fmt.Errorf("parameter %s=%q of an s3 URL: %w", name, RedactURL(value), err)
 			}
 			return nil
 		}
@@ -126,7 +126,7 @@ func splitBucket(scheme, rest string) (bucket, prefix string, query url.Values, 
 	case bucket == "":
 		return "", "", nil, invalid(fmt.Errorf("the URL names no bucket; it is written %s://bucket/prefix", scheme))
 	case strings.ContainsAny(bucket, "@: "):
-		return "", "", nil, invalid(fmt.Errorf("%q is no name of a bucket; it is written %s://bucket/prefix", shown(bucket), scheme))
+		return "", "", nil, invalid(fmt.Errorf("%q is no name of a bucket; it is written %s://bucket/prefix", RedactURL(bucket), scheme))
 	}
 	if prefix != "" {
 		if err := checkKey(prefix); err != nil {

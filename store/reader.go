@@ -130,7 +130,7 @@ func (r *Reader) request(length int64, version string) (Object, error) {
 	if err != nil {
 		r.body = nil
 	}
-	return obj, err
+	return obj, r.store.renamed(r.op, err)
 }
 
 // expect takes over what the first response said.

@@ -71,8 +71,8 @@ func Localize(u string) string {
 }
 
 func (l Layout) url(k Key) string {
-	if l.root == "" {
-		return string(k)
+	if l.root == "" || strings.HasSuffix(l.root, "/") {
+		return l.root + string(k)
 	}
 	return l.root + "/" + string(k)
 }

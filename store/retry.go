@@ -44,7 +44,7 @@ func (s *Store) attempt(ctx context.Context, r Request, call func(ctx context.Co
 	}
 	run := func() error {
 		s.meter.request(r)
-		return call(ctx)
+		return call(counted(ctx, func() { s.meter.request(Request{Op: r.Op}) }))
 	}
 	err := error(nil)
 	if s.opts.Intercept != nil {

@@ -13,12 +13,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// The time a far side has to answer at all. Slow answers are another matter:
-// completing a large upload takes minutes.
 const (
 	dialTimeout   = 3 * time.Second
 	tlsTimeout    = 5 * time.Second
-	headerTimeout = 2 * time.Minute
+	headerTimeout = 20 * time.Second // from the end of a request to the first byte of its answer
 	idleConns     = 128
 )
 

@@ -81,6 +81,7 @@ func (u *s3Upload) begin(ctx context.Context) error {
 			Bucket: &u.back.bucket, Key: &u.key, ContentType: aws.String(contentType),
 			ServerSideEncryption: types.ServerSideEncryption(u.back.opts.encryption),
 			SSEKMSKeyId:          optional(u.back.opts.kmsKey),
+			ChecksumAlgorithm:    partChecksum(c),
 		})
 		if err == nil {
 			u.id = out.UploadId
@@ -100,7 +101,8 @@ func (u *s3Upload) sendParts(ctx context.Context, part []byte, r io.Reader) erro
 			readErr = invalid(errors.New("the source is too long for S3"))
 			break
 		}
-		group.Go(func() error { return u.sendPart(groupCtx, n, part) })
+		body := part
+		group.Go(func() error { return u.sendPart(groupCtx, n, body) })
 		if last {
 			break
 		}
@@ -122,6 +124,7 @@ func (u *s3Upload) sendPart(ctx context.Context, n int32, body []byte) error {
 		out, err := c.UploadPart(ctx, &s3.UploadPartInput{
 			Bucket: &u.back.bucket, Key: &u.key, UploadId: u.id, PartNumber: &n,
 			Body: bytes.NewReader(body), ContentLength: aws.Int64(int64(len(body))),
+			ChecksumAlgorithm: partChecksum(c),
 		})
 		if err != nil {
 			return err
@@ -130,7 +133,7 @@ func (u *s3Upload) sendPart(ctx context.Context, n int32, body []byte) error {
 		defer u.mu.Unlock()
 		u.size += int64(len(body))
 		u.parts = append(u.parts, types.CompletedPart{
-			PartNumber: &n, ETag: out.ETag, ChecksumCRC32: out.ChecksumCRC32, ChecksumCRC64NVME: out.ChecksumCRC64NVME,
+			PartNumber: &n, ETag: out.ETag, ChecksumCRC32: out.ChecksumCRC32,
 		})
 		return nil
 	})
@@ -164,6 +167,15 @@ func (u *s3Upload) abort(ctx context.Context) error {
 		return nil // it never began, or is complete
 	}
 	return err
+}
+
+// partChecksum is the same for an upload and all of its parts, which some servers
+// insist on, and none where the user asked for none.
+func partChecksum(c *s3.Client) types.ChecksumAlgorithm {
+	if c.Options().RequestChecksumCalculation == aws.RequestChecksumCalculationWhenRequired {
+		return ""
+	}
+	return types.ChecksumAlgorithmCrc32
 }
 
 // readPart reads up to size bytes; last says that r has no more.

@@ -33,8 +33,11 @@ func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 		opts = &Options{}
 	}
 	s, err := openScheme(ctx, url, *opts)
+	if err == nil {
+		_, err = NewLayout(opts.layout(s.KeyURL("")))
+	}
 	if err != nil {
-		return nil, wrap("open", url, err)
+		return nil, wrap("open", RedactURL(url), err)
 	}
 	return s, nil
 }

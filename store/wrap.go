@@ -36,12 +36,12 @@ func (s *Store) wrap(op, key string, err error) error {
 	}
 	where := r.endpoint()
 	switch {
-	case errors.Is(e.Kind, ErrUnavailable) && where != "":
-		e.Err = fmt.Errorf("%s is unavailable: %w", where, e.Err)
 	case noBucket(e.Err) && where != "":
-		e.Err = fmt.Errorf("%s has no bucket %s: %w", where, s.place.root, e.Err)
+		e.Err = briefError{fmt.Sprintf("%s has no bucket %s", where, s.place.root), e.Err}
 	case noBucket(e.Err):
-		e.Err = fmt.Errorf("there is no bucket %s: %w", s.place.root, e.Err)
+		e.Err = briefError{"there is no bucket " + s.place.root, e.Err}
+	case e.Kind == ErrUnavailable && where != "":
+		e.Err = fmt.Errorf("%s is unavailable: %w", where, e.Err)
 	}
 	return e
 }

@@ -119,3 +119,12 @@ func textOf(o *pyjson.Object, key string) (string, error) {
 	}
 	return "", fmt.Errorf("%q is not text", key)
 }
+
+// redactPlace takes the secrets out of a URL that can hold any, which is one
+// with a user or a query. Other paths stay as they are: they are looked up again.
+func redactPlace(place string) string {
+	if _, rest, ok := strings.Cut(place, "://"); ok && strings.ContainsAny(rest, "?@") {
+		return store.RedactURL(place)
+	}
+	return place
+}

@@ -45,7 +45,7 @@ func openFsspec(ctx context.Context, config string, environ []string) (Tracker, 
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", store.RedactURL(config), err)
 	}
-	place, err := fsspecURL(o)
+	place, err := fsspecURL(o, parseEnviron(environ))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", store.RedactURL(config), err)
 	}
@@ -65,8 +65,12 @@ func readConfig(ctx context.Context, config string, environ []string) ([]byte, e
 	if !strings.Contains(config, "://") {
 		return os.ReadFile(config)
 	}
-	name := path.Base(config)
-	dir := strings.TrimSuffix(config, "/"+name)
+	place, query, asked := strings.Cut(config, "?")
+	name := path.Base(place)
+	dir := strings.TrimSuffix(place, "/"+name)
+	if asked {
+		dir += "?" + query
+	}
 	s, err := store.Open(ctx, dir, &store.Options{Environ: environ})
 	if err != nil {
 		return nil, err
@@ -118,42 +122,74 @@ func putFsspec(o *pyjson.Object, key, value string) error {
 type fsspecProtocol struct {
 	names   []string
 	options []string // that may be given
-	url     func(root string, options map[string]string) string
+	url     func(root string, options map[string]string, env environment) (string, error)
 }
 
 func fsspecProtocols() []fsspecProtocol {
 	return []fsspecProtocol{
-		{[]string{"file", "local"}, []string{"auto_mkdir"}, func(root string, _ map[string]string) string { return root }},
-		{[]string{"s3", "s3a"}, []string{"endpoint_url", "client_kwargs.endpoint_url", "client_kwargs.region_name"}, s3URL},
-		{[]string{"gs", "gcs"}, nil, func(root string, _ map[string]string) string { return "gs://" + root }},
-		{[]string{"memory"}, nil, func(root string, _ map[string]string) string { return "mem://" + strings.Trim(root, "/") }},
+		{[]string{"file", "local"}, []string{"auto_mkdir"}, func(root string, _ map[string]string, _ environment) (string, error) { return root, nil }},
+		{[]string{"s3", "s3a"}, []string{"anon", "client_kwargs.endpoint_url", "client_kwargs.region_name", "endpoint_url", "profile"}, s3URL},
+		{[]string{"gs", "gcs"}, []string{"endpoint_url", "token"}, gcsURL},
+		{[]string{"memory"}, nil, func(root string, _ map[string]string, _ environment) (string, error) {
+			return "mem://" + strings.Trim(root, "/"), nil
+		}},
 	}
 }
 
-func s3URL(root string, options map[string]string) string {
+func s3URL(root string, options map[string]string, _ environment) (string, error) {
 	query := url.Values{}
-	for _, name := range []string{"endpoint_url", "client_kwargs.endpoint_url"} {
-		if options[name] != "" {
-			query.Set("endpoint", options[name])
+	for option, parameter := range map[string]string{"client_kwargs.region_name": "region", "profile": "profile"} {
+		if options[option] != "" {
+			query.Set(parameter, options[option])
+		}
+	}
+	for _, option := range []string{"endpoint_url", "client_kwargs.endpoint_url"} {
+		if options[option] != "" {
+			query.Set("endpoint", options[option])
 			query.Set("use_path_style", "true")
 		}
 	}
-	if region := options["client_kwargs.region_name"]; region != "" {
-		query.Set("region", region)
+	if options["anon"] != "" { // any text is true to s3fs
+		query.Set("anonymous", "true")
 	}
-	place := "s3://" + root
-	if len(query) > 0 {
-		place += "?" + query.Encode()
+	return withQuery("s3://"+root, query), nil
+}
+
+// gcsURL takes an endpoint only if the environment, where the client looks for
+// it, names the same.
+func gcsURL(root string, options map[string]string, env environment) (string, error) {
+	query := url.Values{}
+	bare := func(host string) string {
+		_, rest, ok := strings.Cut(host, "://")
+		if ok {
+			host = rest
+		}
+		return strings.TrimSuffix(host, "/")
 	}
-	return place
+	if e := options["endpoint_url"]; e != "" && bare(e) != bare(env["STORAGE_EMULATOR_HOST"]) {
+		return "", invalid("endpoint_url %s of protocol gs: set STORAGE_EMULATOR_HOST to it", store.RedactURL(e))
+	}
+	switch options["token"] {
+	case "", "google_default":
+	case "anon":
+		query.Set("anonymous", "true")
+	default:
+		return "", unknownOption("gs", "token", nil)
+	}
+	return withQuery("gs://"+root, query), nil
+}
+
+func withQuery(place string, query url.Values) string {
+	if len(query) == 0 {
+		return place
+	}
+	return place + "?" + query.Encode()
 }
 
 // fsspecURL is the store that a configuration means.
-func fsspecURL(o *pyjson.Object) (string, error) {
+func fsspecURL(o *pyjson.Object, env environment) (string, error) {
 	options := make(map[string]string)
-	if err := flatten(o, "", options); err != nil {
-		return "", err
-	}
+	flatten(o, "", options)
 	name, root := options["protocol"], options["root_path"]
 	if name == "" || root == "" {
 		return "", invalid("the fsspec tracker needs both protocol and root_path")
@@ -174,7 +210,7 @@ func fsspecURL(o *pyjson.Object) (string, error) {
 		for _, n := range p.names {
 			root = strings.TrimPrefix(root, n+"://")
 		}
-		return p.url(root, options), nil
+		return p.url(root, options, env)
 	}
 	return "", invalid("protocol %q is not known here; known are %s", name, strings.Join(known, ", "))
 }
@@ -191,18 +227,13 @@ func unknownOption(protocol, option string, known []string) error {
 }
 
 // flatten turns nested options back into dotted names.
-func flatten(o *pyjson.Object, prefix string, options map[string]string) error {
+func flatten(o *pyjson.Object, prefix string, options map[string]string) {
 	for key, v := range o.All() {
 		switch v := v.(type) {
 		case string:
 			options[prefix+key] = v
 		case *pyjson.Object:
-			if err := flatten(v, prefix+key+".", options); err != nil {
-				return err
-			}
-		default:
-			return invalid("option %q is not text", prefix+key)
+			flatten(v, prefix+key+".", options)
 		}
 	}
-	return nil
 }

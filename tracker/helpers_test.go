@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -225,14 +224,6 @@ func sameMap(t testing.TB, what string, got, want map[string]string) {
 			t.Errorf("%s: unexpected %s with %q", what, key, got[key])
 		}
 	}
-}
-
-// rounds is a twentieth of the full count, unless HEIRLOOM_STRESS asks for all.
-func rounds(full int) int {
-	if os.Getenv("HEIRLOOM_STRESS") != "" {
-		return full
-	}
-	return max(1, full/20)
 }
 
 // counter is a source of random bytes that counts.

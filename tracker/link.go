@@ -35,7 +35,7 @@ func (t *FileTracker) addSource(ctx context.Context, run RunID, s Source) error 
 	if s.Time.IsZero() {
 		s.Time = t.opts.Now()
 	}
-	s.URI = store.RedactURL(s.URI)
+	s.URI = redactPlace(s.URI)
 	body, err := s.link()
 	if err != nil {
 		return err
@@ -77,15 +77,24 @@ func decodeArtifact(elem string) (string, error) {
 
 // mirror adds the link to the text file of the run, and of its parent.
 func (t *FileTracker) mirror(ctx context.Context, run RunID, s Source) error {
-	lines := t.lines(run, s)
-	if err := t.s.AddLines(ctx, run.dir().Join(sourcesDir, s.ID.Encode()), lines); err != nil {
+	if err := t.addLine(ctx, run.dir().Join(sourcesDir, s.ID.Encode()), run, s); err != nil {
 		return err
 	}
 	tracked, err := t.exists(ctx, s.ID)
 	if err != nil || !tracked {
 		return err
 	}
-	return t.s.AddLines(ctx, s.ID.dir().Join(descendantsDir, run.Encode()), lines)
+	return t.addLine(ctx, s.ID.dir().Join(descendantsDir, run.Encode()), run, s)
+}
+
+// addLine writes alone where a line is appended, else together with the others
+// of this process, each of whom would have to replace the file.
+func (t *FileTracker) addLine(ctx context.Context, file store.Key, run RunID, s Source) error {
+	add := func(ctx context.Context) error { return t.s.AddLines(ctx, file, t.lines(run, s)) }
+	if t.s.Capabilities().Append {
+		return add(ctx)
+	}
+	return t.together.do(ctx, file, add)
 }
 
 // lines returns what the text files of an edge must hold. Where they can only be

@@ -20,12 +20,12 @@ const (
 )
 
 // AddMetadata writes one record with all of m, in one request. A nil m is an
-// empty one.
+// empty one. Secrets under KeyCommand and KeyGitRemote are redacted.
 func (t *FileTracker) AddMetadata(ctx context.Context, run RunID, m *Metadata) error {
 	if m == nil {
 		m = &Metadata{}
 	}
-	body, err := pyjson.Marshal(pyjson.NewObject(pyjson.Member{Key: "metadata", Value: m}))
+	body, err := pyjson.Marshal(pyjson.NewObject(pyjson.Member{Key: "metadata", Value: redactKnown(m)}))
 	if err == nil {
 		err = t.putRecord(ctx, run, metadataDir, body)
 	}
@@ -35,13 +35,13 @@ func (t *FileTracker) AddMetadata(ctx context.Context, run RunID, m *Metadata) e
 	return nil
 }
 
-// AddArtifact writes one record, in one request. Secrets in the path, if it is
-// a URL, are redacted.
+// AddArtifact writes one record, in one request. Of a path that is a URL with a
+// user or a query, secrets are redacted.
 func (t *FileTracker) AddArtifact(ctx context.Context, run RunID, a Artifact) error {
 	err := checkArtifactName(a.Name, maxArtifactBytes)
 	var body []byte
 	if err == nil {
-		a.Path = store.RedactURL(a.Path)
+		a.Path = redactPlace(a.Path)
 		body, err = a.body()
 	}
 	if err == nil {
@@ -92,4 +92,34 @@ func parseMetadata(body []byte) (*Metadata, error) {
 		return nil, errors.New(`no object "metadata"`)
 	}
 	return m, nil
+}
+
+// redactKnown returns m, or a copy of it where heirloom's own keys hold a
+// command line or a URL. Other values are the user's.
+func redactKnown(m *Metadata) *Metadata {
+	if command, ok := textList(m, KeyCommand); ok {
+		m = m.Clone()
+		list := make([]any, len(command))
+		for i, arg := range store.RedactArgs(command) {
+			list[i] = arg
+		}
+		m.Set(KeyCommand, list)
+	}
+	if remote := m.Text(KeyGitRemote); remote != "" {
+		m = m.Clone()
+		m.Set(KeyGitRemote, store.RedactURL(remote))
+	}
+	return m
+}
+
+// textList is the value of key if it is a list of strings alone.
+func textList(m *Metadata, key string) ([]string, bool) {
+	v, _ := m.Get(key)
+	list, ok := v.([]any)
+	texts := make([]string, len(list))
+	for i, item := range list {
+		text, isText := item.(string)
+		texts[i], ok = text, ok && isText
+	}
+	return texts, ok
 }

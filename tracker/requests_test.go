@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/heirloom-ml/heirloom/store"
@@ -123,15 +124,15 @@ func TestReadersDoNotWrite(t *testing.T) {
 // through.
 type cut struct {
 	requests
-	left int
+	left atomic.Int64
 	err  error
 }
 
 func (c *cut) intercept(ctx context.Context, q store.Request, do func() error) error {
-	if c.left == 0 {
+	if c.left.Add(-1) == -1 {
+		c.left.Store(0)
 		return c.err
 	}
-	c.left--
 	return c.requests.intercept(ctx, q, do)
 }
 
@@ -158,18 +159,19 @@ func linkFirst(t *testing.T, name string, n int) int {
 	if name == "local" {
 		url = t.TempDir()
 	}
-	c := &cut{left: -1, err: errors.New("pulled the plug")}
+	c := &cut{err: errors.New("pulled the plug")}
+	c.left.Store(-1)
 	s := openStore(t, url, &store.Options{Intercept: c.intercept})
 	tr := tracker.NewFileTracker(s, nil)
 	check(t, tr.AddMetadata(t.Context(), runA, nil))
 	c.take()
-	c.left = n
+	c.left.Store(int64(n))
 	source := tracker.Source{ID: runA, Artifact: "m"}
 	err := tr.AddSource(t.Context(), runB, source)
-	if c.left > 0 {
+	if c.left.Load() > 0 {
 		return n
 	}
-	c.left = -1
+	c.left.Store(-1)
 	if err != nil && !errors.Is(err, c.err) {
 		t.Fatalf("after %d requests: %v", n, err)
 	}

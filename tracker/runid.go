@@ -89,7 +89,11 @@ func NewRunID(scheduler, session, name string) (RunID, error) {
 }
 
 func notSafe(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-')
+	switch {
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
+		return false
+	}
+	return true
 }
 
 func safeName(name string, most int) string {

@@ -37,16 +37,16 @@ type Source struct {
 // NewInput makes the source for an input that is no run, of what is known about
 // it: the id is Name@Version, or Name alone, or else the URI in its canonical
 // form (relative paths are taken from workdir), and sha256:<hex> of that where
-// it exceeds 155 bytes. Secrets in the URI are redacted before anything else.
+// it exceeds 155 bytes. Secrets in the URI are dropped or redacted first.
 // ID and Role of what is given are replaced. The error has kind
 // store.ErrInvalid.
 func NewInput(s Source, workdir string) (Source, error) {
 	if s.URI != "" {
-		uri, err := store.CanonicalURI(store.RedactURL(s.URI), workdir)
+		uri, err := store.CanonicalURI(s.URI, workdir)
 		if err != nil {
 			return Source{}, err
 		}
-		s.URI = uri
+		s.URI = redactPlace(uri)
 	}
 	id, err := inputID(s)
 	if err != nil {

@@ -28,7 +28,8 @@ func newAdd(a *app) *cobra.Command {
 	add := group(&cobra.Command{
 		Use: "add", Short: "add facts to a run", Long: addHelp, Example: addExample,
 	}, newAddMetadata(a), newAddArtifact(a), newAddSource(a), newAddInput(a))
-	add.PersistentFlags().String("run", "", "the run: its id or any unique part of it (HEIRLOOM_RUN_ID)")
+	add.PersistentFlags().String("run", "", "the run, its `ID` or any unique part of it (HEIRLOOM_RUN_ID)")
+	_ = add.RegisterFlagCompletionFunc("run", a.completeRun) // the flag exists, so there is no error
 	return add
 }
 
@@ -39,8 +40,25 @@ type target struct {
 	dir string // the working directory, which relative paths are meant below
 }
 
+// addition is what the add commands print as JSON; fields are only ever added.
+type addition struct {
+	Run tracker.RunID `json:"run"` // the full id of the run that was written to
+}
+
+// added says what was recorded.
+func (a *app) added(t target, format string, args ...any) error {
+	if a.wantsJSON() {
+		return a.printJSON(addition{Run: t.run})
+	}
+	a.note("%s: %s", t.run, fmt.Sprintf(format, args...))
+	return nil
+}
+
 // target opens the place and finds the run: --run first, then the environment of the job.
 func (a *app) target(c *cobra.Command) (target, error) {
+	if _, err := a.format(documentFormats()); err != nil {
+		return target{}, err
+	}
 	settings, err := a.settings(c.Context(), nil)
 	if err != nil {
 		return target{}, err

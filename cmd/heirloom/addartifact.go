@@ -47,9 +47,9 @@ recorded as it is. An artifact of the same name is replaced.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.addArtifact(c, args[0], args[1], f) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.kind, "kind", "", "what it is: "+strings.Join(artifactKinds(), ", "))
-	flags.StringArrayVar(&f.pairs, "metadata", nil, "K=V or K:=JSON, more about it; may be repeated")
-	flags.StringVar(&f.hash, "hash", "", "what to record of a file: sha256, size or none (HEIRLOOM_HASH; default sha256)")
+	flags.StringVar(&f.kind, "kind", "", "what it is, `KIND`: "+strings.Join(artifactKinds(), ", "))
+	flags.StringArrayVar(&f.pairs, "metadata", nil, "`K=V` or K:=JSON, more about it; may be repeated")
+	flags.StringVar(&f.hash, "hash", "", "what to record of a file, `MODE` sha256, size or none (HEIRLOOM_HASH; default sha256)")
 	return c
 }
 
@@ -83,8 +83,7 @@ func (a *app) addArtifact(c *cobra.Command, name, path string, f artifactFlags) 
 	if err := t.tracker.AddArtifact(c.Context(), t.run, artifact); err != nil {
 		return err
 	}
-	a.note("%s: artifact %s at %s", t.run, name, url)
-	return nil
+	return a.added(t, "artifact %s at %s", name, url)
 }
 
 // describe fills in the metadata of an artifact at path, and returns its full URL. hash is sha256, size or none.
@@ -111,7 +110,7 @@ func (t target) describe(ctx context.Context, path, hash string, metadata *track
 		metadata.Set(tracker.KeySizeBytes, size)
 		return url, err
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is neither a file nor a directory: %w", file, store.ErrInvalid)
+		return "", invalidf("%s is neither a file nor a directory", file)
 	}
 	metadata.Set(tracker.KeySizeBytes, info.Size())
 	if hash != "sha256" {

@@ -40,15 +40,14 @@ or a path. What is known about it besides goes into the flags.`,
 			if err := t.tracker.AddSource(c.Context(), t.run, source); err != nil {
 				return err
 			}
-			a.note("%s: used %s", t.run, source.ID)
-			return nil
+			return a.added(t, "used %s", source.ID)
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&known.Name, "name", "", "name of the dataset")
-	flags.StringVar(&known.Version, "version", "", "its version")
-	flags.StringVar(&known.Digest, "digest", "", "its SHA-256, as sha256:HEX or HEX")
-	flags.StringVar(&known.URI, "uri", "", "where it lies")
+	flags.StringVar(&known.Name, "name", "", "`NAME` of the dataset")
+	flags.StringVar(&known.Version, "version", "", "`VERSION` of the dataset")
+	flags.StringVar(&known.Digest, "digest", "", "its SHA-256, `HEX` or sha256:HEX")
+	flags.StringVar(&known.URI, "uri", "", "`URI` where it lies")
 	return c
 }
 
@@ -60,7 +59,9 @@ func input(known tracker.Source, node, dir string) (tracker.Source, error) {
 	case node == "":
 	case isLocation(node, dir):
 		known.URI = cmp.Or(known.URI, node)
-	case versioned && name != "" && version != "":
+	case versioned && (name == "" || version == ""):
+		return tracker.Source{}, invalidf("input %q is neither NAME@VERSION nor a URI nor a path", node)
+	case versioned:
 		known.Name, known.Version = cmp.Or(known.Name, name), cmp.Or(known.Version, version)
 	default:
 		known.Name = cmp.Or(known.Name, node)

@@ -29,8 +29,7 @@ every value is text. By convention keys begin with params., metrics. or tags.`,
 			if err := t.tracker.AddMetadata(c.Context(), t.run, values); err != nil {
 				return err
 			}
-			a.note("%s: %s set", t.run, count(values.Len(), "key"))
-			return nil
+			return a.added(t, "%s set", count(values.Len(), "key"))
 		},
 	}
 	c.Flags().BoolVar(&asText, "string", false, "take every value as text")

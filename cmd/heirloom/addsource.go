@@ -33,12 +33,11 @@ func newAddSource(a *app) *cobra.Command {
 			if err := t.tracker.AddSource(c.Context(), t.run, source); err != nil {
 				return err
 			}
-			a.note("%s: used %s", t.run, sourceLabel(source))
-			return nil
+			return a.added(t, "used %s", sourceLabel(source))
 		},
 		ValidArgsFunction: a.completeRuns,
 	}
-	c.Flags().StringVar(&artifact, "artifact", "", "the name of the artifact that was used")
+	c.Flags().StringVar(&artifact, "artifact", "", "`NAME` of the artifact that was used")
 	return c
 }
 

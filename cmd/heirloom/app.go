@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -25,7 +26,8 @@ type process struct {
 // app is one invocation: the process, its global flags, and what was opened on the way.
 type app struct {
 	process
-	flags globalFlags
+	flags  globalFlags
+	warned sync.Map // text of each warning → true
 	traffic
 }
 
@@ -56,14 +58,13 @@ func execute(ctx context.Context, p process) int {
 
 // interrupt ends the context of the command on Ctrl-C or SIGTERM; a second one kills. Not so for run and demo, whose
 // launcher hands signals on to the job.
-func interrupt(c *cobra.Command, _ []string) error {
+func interrupt(c *cobra.Command) {
 	if c.Name() == "run" || c.Name() == "demo" {
-		return nil
+		return
 	}
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	c.SetContext(ctx)
-	return nil
 }
 
 // note prints narration on stderr, unless --quiet.
@@ -73,10 +74,11 @@ func (a *app) note(format string, args ...any) {
 	}
 }
 
-// warn prints a warning on stderr, unless --quiet.
+// warn prints a warning on stderr, once, unless --quiet. It may be called from several goroutines.
 func (a *app) warn(format string, args ...any) {
-	if !a.flags.quiet {
-		fmt.Fprintln(a.stderr, a.paint(yellow, "heirloom: warning:"), render.Sanitize(fmt.Sprintf(format, args...)))
+	text := fmt.Sprintf(format, args...)
+	if _, told := a.warned.LoadOrStore(text, true); !told && !a.flags.quiet {
+		fmt.Fprintln(a.stderr, a.paint(yellow, "heirloom: warning:"), render.Sanitize(text))
 	}
 }
 

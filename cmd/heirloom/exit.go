@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -75,6 +74,12 @@ func runExitCode(err error) int {
 
 // kindName is the word for an exit code in JSON errors.
 func kindName(err error) string {
+	switch {
+	case errors.Is(err, runner.ErrNotFound):
+		return "not_found"
+	case errors.Is(err, runner.ErrNotExecutable):
+		return "not_executable"
+	}
 	switch exitCode(err) {
 	case exitUsage:
 		return "usage"
@@ -119,6 +124,16 @@ func usagef(command, format string, args ...any) error {
 	}
 }
 
+// invalidf is an argument that cannot be, where the sentence says all.
+func invalidf(format string, args ...any) error {
+	return &invalidError{text: fmt.Sprintf(format, args...)}
+}
+
+type invalidError struct{ text string }
+
+func (e *invalidError) Error() string { return e.text }
+func (e *invalidError) Unwrap() error { return store.ErrInvalid }
+
 type usageError struct{ text string }
 
 func (e *usageError) Error() string { return e.text }
@@ -130,6 +145,8 @@ func advice(err error) string {
 	switch {
 	case errors.As(err, &own):
 		return own.advice
+	case errors.Is(err, runner.ErrNotFound), errors.Is(err, runner.ErrNotExecutable):
+		return ""
 	case errors.Is(err, store.ErrUnavailable):
 		return "check that the endpoint is right and can be reached, then try again"
 	case errors.Is(err, store.ErrPermission):
@@ -152,6 +169,9 @@ type failure struct {
 // report prints an error on stderr: one sentence, or one JSON document.
 func (a *app) report(err error, code int) {
 	f := failure{Kind: kindName(err), Message: store.Redact(err.Error()), Advice: advice(err), ExitCode: code}
+	if f.Kind == "interrupted" {
+		f.Message = f.Kind // where it happened to be says nothing
+	}
 	var ambiguous *tracker.AmbiguousError
 	if errors.As(err, &ambiguous) {
 		for _, id := range ambiguous.Candidates {
@@ -159,8 +179,7 @@ func (a *app) report(err error, code int) {
 		}
 	}
 	if a.wantsJSON() {
-		body, _ := json.Marshal(map[string]failure{"error": f}) // strings and ints only: cannot fail
-		fmt.Fprintln(a.stderr, string(body))
+		_ = render.Document(a.stderr, map[string]failure{"error": f}, render.JSONL) // there is nowhere left to complain
 		return
 	}
 	text := f.Message

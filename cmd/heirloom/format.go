@@ -23,6 +23,11 @@ func (a *app) format(offered []render.Format) (render.Format, error) {
 	return render.ParseFormat(a.flags.format, offered)
 }
 
+// documentFormats are those of a command whose answer is one document, or words for people.
+func documentFormats() []render.Format {
+	return []render.Format{render.Table, render.JSON, render.JSONL}
+}
+
 // style says how to print for people on one of the outputs.
 func (a *app) style(w io.Writer) render.Style {
 	file, ok := w.(*os.File)

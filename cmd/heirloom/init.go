@@ -40,6 +40,9 @@ It may be repeated. Other commands make the store by themselves when they first 
 }
 
 func (a *app) runInit(c *cobra.Command, args []string, shared bool) error {
+	if _, err := a.format(documentFormats()); err != nil {
+		return err
+	}
 	usual, err := a.settings(c.Context(), nil)
 	if err != nil {
 		return err
@@ -53,7 +56,7 @@ func (a *app) runInit(c *cobra.Command, args []string, shared bool) error {
 			return err
 		}
 	}
-	p, err := a.open(c.Context(), chosen)
+	p, err := a.openAs(c.Context(), chosen, shared)
 	if err != nil {
 		return err
 	}

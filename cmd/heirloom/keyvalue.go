@@ -66,5 +66,5 @@ func checkName(key string) error {
 }
 
 func malformed(pair, why string) error {
-	return fmt.Errorf("malformed %q: %s: %w", store.Redact(pair), why, store.ErrInvalid)
+	return invalidf("malformed %q: %s", store.Redact(pair), why)
 }

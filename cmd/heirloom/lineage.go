@@ -39,8 +39,8 @@ func newLineage(a *app) *cobra.Command {
 	flags.BoolVar(&q.Up, "up", false, "only what it came from")
 	flags.BoolVar(&q.Down, "down", false, "only what came of it")
 	flags.BoolVar(&both, "both", false, "both ways (the default)")
-	flags.IntVar(&q.Depth, "depth", 0, "at most so many steps away; 0 = all")
-	flags.StringVar(&q.Artifact, "artifact", "", "follow only uses of artifacts of this name")
+	flags.IntVar(&q.Depth, "depth", 0, "at most `N` steps away; 0 = all")
+	flags.StringVar(&q.Artifact, "artifact", "", "follow only uses of artifacts of the name `NAME`")
 	return c
 }
 

@@ -39,6 +39,9 @@ func scripts(dir string) testscript.Params {
 			"json":    jsonIs,
 			"lines":   lines,
 			"nobody":  nobody,
+			"shape":   shape,
+
+			"copystore": copyStore,
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "root" {
@@ -112,7 +115,7 @@ func jsonIs(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// at follows a path of keys and indices; "#" is the length of a list.
+// at follows a path of keys and indices; "len" is the length of a list.
 func at(value any, path []string) (any, bool) {
 	for _, key := range path {
 		switch v := value.(type) {
@@ -123,7 +126,7 @@ func at(value any, path []string) (any, bool) {
 			}
 			value = inner
 		case []any:
-			if key == "#" {
+			if key == "len" {
 				value = len(v)
 				continue
 			}

@@ -6,11 +6,23 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
+
+// passable lets everybody through the directories above path that the tests made.
+func passable(path string) error {
+	for dir := filepath.Dir(path); strings.HasPrefix(dir, os.TempDir()+"/"); dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // nobody CODE PROGRAM ARG...: as exits, but as a user who owns nothing where the tests run as root, since root may
 // write everywhere. The output is in the files nobody.out and nobody.err.
@@ -20,6 +32,8 @@ func nobody(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	path, err := exec.LookPath(args[1])
 	ts.Check(err)
+	ts.Check(passable(path))
+	ts.Check(passable(ts.MkAbs("x")))
 	var stdout, stderr bytes.Buffer
 	c := exec.Command(path, args[2:]...)
 	c.Dir, c.Stdout, c.Stderr = ts.MkAbs("."), &stdout, &stderr

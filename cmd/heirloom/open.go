@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/config"
 	"github.com/heirloom-ml/heirloom/store"
@@ -61,35 +60,35 @@ type place struct {
 
 // open opens the store and the tracker that the settings name. Nothing is contacted yet.
 func (a *app) open(ctx context.Context, c *config.Config) (place, error) {
+	return a.openAs(ctx, c, false)
+}
+
+// openAs is open where a directory that has yet to be made may be for a group.
+func (a *app) openAs(ctx context.Context, c *config.Config, shared bool) (place, error) {
 	root := c.Get(config.Tracker).Text
 	url := c.Get(config.Store).Text
 	if url == "" {
 		url = beside(root)
 	}
-	s, err := a.openStore(ctx, url, c)
+	s, err := a.openStore(ctx, url, c, shared)
 	if err != nil {
 		return place{}, err
 	}
 	if root == "" {
 		return place{store: s, tracker: a.newTracker(s.Sub(s.Layout().Tracker()))}, nil
 	}
-	rooted, err := a.openStore(ctx, root, c)
+	rooted, err := a.openStore(ctx, root, c, shared)
 	if err != nil {
 		return place{}, err
 	}
 	return place{store: s, tracker: a.newTracker(rooted), bare: rooted.URL()}, nil
 }
 
-// newTracker is the tracker rooted in s. What it had to pass over becomes a warning, once.
+// newTracker is the tracker rooted in s. What it had to pass over becomes a warning.
 func (a *app) newTracker(s *store.Store) *tracker.FileTracker {
-	var once sync.Map
 	return tracker.NewFileTracker(s, &tracker.Options{
 		Writer: "heirloom " + readVersion().Version,
-		Warn: func(w tracker.Warning) {
-			if _, told := once.LoadOrStore(w, true); !told {
-				a.warn("%s", w)
-			}
-		},
+		Warn:   func(w tracker.Warning) { a.warn("%s", w) },
 	})
 }
 
@@ -104,9 +103,10 @@ func beside(root string) string {
 }
 
 // openStore opens one URL with the layout of the settings and keeps it for closing.
-func (a *app) openStore(ctx context.Context, url string, c *config.Config) (*store.Store, error) {
+func (a *app) openStore(ctx context.Context, url string, c *config.Config, shared bool) (*store.Store, error) {
 	options := &store.Options{
 		Environ:            a.environ,
+		Shared:             shared,
 		TrainPath:          c.Get(config.TrainPath).Text,
 		ValPath:            c.Get(config.ValPath).Text,
 		TestPath:           c.Get(config.TestPath).Text,
@@ -125,7 +125,7 @@ func (a *app) openStore(ctx context.Context, url string, c *config.Config) (*sto
 		return nil, err
 	}
 	if s.Scheme() == "mem" {
-		return nil, fmt.Errorf("open %s: mem:// would be forgotten when this command ends: %w", url, store.ErrInvalid)
+		return nil, invalidf("open %s: mem:// would be forgotten when this command ends", url)
 	}
 	a.keep(s)
 	return s, nil

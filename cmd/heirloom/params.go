@@ -12,7 +12,6 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
 )
 
@@ -25,7 +24,7 @@ func readParams(path string) (*pyjson.Object, error) {
 	}
 	object, err := decodeParams(strings.ToLower(filepath.Ext(path)), body)
 	if err != nil {
-		return nil, fmt.Errorf("read parameters from %s: %w: %w", path, err, store.ErrInvalid)
+		return nil, invalidf("read parameters from %s: %v", path, err)
 	}
 	return object, nil
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 )
 
 // globalFlags are the flags that every command understands.
@@ -41,16 +43,26 @@ func newRoot(a *app) *cobra.Command {
 		Example:       rootExample,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          unknownCommand,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 
-		PersistentPreRunE: interrupt,
+		DisableFlagsInUseLine: true,
+
+		Args: unknownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			interrupt(c)
+			return a.flags.check(c)
+		},
 	}
-	root.AddCommand(
-		newInit(a), newRun(a), newAdd(a), newRuns(a), newShow(a), newLineage(a),
-		newConfig(a), newVersion(a),
-	)
-	root.SetFlagErrorFunc(flagError)
+	root.AddGroup(&cobra.Group{ID: "record", Title: "Record:"}, &cobra.Group{ID: "ask", Title: "Ask:"}, &cobra.Group{ID: "else", Title: "Else:"})
+	addGroup(root, "record", newDemo(a), newInit(a), newRun(a), newAdd(a))
+	addGroup(root, "ask", newRuns(a), newShow(a), newLineage(a))
+	addGroup(root, "else", newConfig(a), newVersion(a))
+	root.AddCommand(newDemoStep(a))
+	root.SetHelpCommand(newHelp())
+	root.SetHelpCommandGroupID("else")
+	root.SetCompletionCommandGroupID("else")
+	root.SetFlagErrorFunc(a.flagError)
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	a.flags.register(root)
@@ -59,21 +71,40 @@ func newRoot(a *app) *cobra.Command {
 
 func (f *globalFlags) register(root *cobra.Command) {
 	flags := root.PersistentFlags()
-	flags.StringVar(&f.store, "store", "", "the store: a path or URL (HEIRLOOM_STORE)")
-	flags.StringVar(&f.tracker, "tracker", "", "a bare tracker root, such as TorchX's own (HEIRLOOM_TRACKER)")
-	flags.StringVarP(&f.format, "format", "o", "", "output format: table, json, jsonl or csv; lineage has its own")
+	flags.StringVar(&f.store, "store", "", "the store, a path or `URL` (HEIRLOOM_STORE)")
+	flags.StringVar(&f.tracker, "tracker", "", "a bare tracker root, a path or `URL`, such as TorchX's own (HEIRLOOM_TRACKER)")
+	flags.StringVarP(&f.format, "format", "o", "", "output `FORMAT`: table, json, jsonl or csv; lineage has more")
 	flags.BoolVar(&f.json, "json", false, "the same as --format json; errors are JSON too")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no narration and no warnings on stderr")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on stderr what is asked of the store")
 	flags.BoolVar(&f.noColor, "no-color", false, "no colours (NO_COLOR)")
 	flags.BoolVar(&f.stats, "stats", false, "print the number of requests on stderr at the end")
-	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
-	root.MarkFlagsMutuallyExclusive("format", "json")
+	register(root, "format", completeFormats)
+}
+
+// check refuses flags that contradict each other, and an empty --store or --tracker: a shell variable that was not set
+// would silently mean another place.
+func (f *globalFlags) check(c *cobra.Command) error {
+	for _, name := range []string{"store", "tracker"} {
+		if given := c.Flag(name); given != nil && given.Changed && given.Value.String() == "" {
+			return usagef(c.CommandPath(), "--%s is empty", name)
+		}
+	}
+	switch {
+	case f.quiet && f.verbose:
+		return usagef(c.CommandPath(), "--quiet and --verbose contradict each other")
+	case f.json && f.format != "" && f.format != string(render.JSON):
+		return usagef(c.CommandPath(), "--json and --format %s contradict each other", f.format)
+	}
+	return nil
 }
 
 // flagError makes cobra's complaint about a flag a usage error.
-func flagError(c *cobra.Command, err error) error {
-	text := err.Error()
+func (a *app) flagError(c *cobra.Command, err error) error {
+	text, _, _ := strings.Cut(err.Error(), ": strconv.") // the function that parsed it is of no use to anybody
+	if slices.Contains(a.args, "--json") {               // it may stand behind the flag that failed
+		a.flags.json = true
+	}
 	if strings.HasPrefix(text, "unknown flag: --output") && c.Name() != "run" {
 		text += " (the format is --format, or -o)"
 	}
@@ -92,9 +123,34 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	return usagef(c.CommandPath(), "unknown command %q%s", args[0], near)
 }
 
+// addGroup adds commands under a head of the help.
+func addGroup(root *cobra.Command, id string, commands ...*cobra.Command) {
+	for _, c := range commands {
+		c.GroupID = id
+		root.AddCommand(c)
+	}
+}
+
+// newHelp is cobra's help command, but for an error where there is nothing to tell.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND...]",
+		Short: "tell about a command",
+		RunE: func(c *cobra.Command, args []string) error {
+			about, rest, err := c.Root().Find(args)
+			if err != nil || len(rest) > 0 && about.HasSubCommands() {
+				return unknownCommand(about, rest)
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
+}
+
 // group is a command that only holds others.
 func group(c *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	c.AddCommand(children...)
+	c.DisableFlagsInUseLine = true
 	c.Args = unknownCommand
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		var names []string
@@ -129,4 +185,20 @@ func atLeastOne(name string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// completeFormats completes the formats that a command has.
+func completeFormats(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	offered := documentFormats()
+	switch c.Name() {
+	case "runs", "show", "explain":
+		offered = render.ListFormats
+	case "lineage":
+		offered = render.LineageFormats
+	}
+	var names []string
+	for _, f := range offered {
+		names = append(names, string(f))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }

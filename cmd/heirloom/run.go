@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,6 +41,7 @@ type runFlags struct {
 	params                                 string
 	noArgvParams                           bool
 	grace                                  time.Duration
+	hasRunID                               bool // --run-id was given, if only as an empty text
 }
 
 func newRun(a *app) *cobra.Command {
@@ -49,28 +52,34 @@ func newRun(a *app) *cobra.Command {
 		Long:    runHelp,
 		Example: runExample,
 		Args:    atLeastOne("COMMAND"),
-		RunE:    func(c *cobra.Command, args []string) error { return a.runRun(c, args, f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			f.hasRunID = c.Flags().Changed("run-id")
+			return a.runRun(c, args, f)
+		},
 	}
 	flags := c.Flags()
 	flags.SetInterspersed(false)
-	flags.StringVarP(&f.name, "name", "n", "", "name of the run, also in its id (default: the command's)")
-	flags.StringVar(&f.project, "project", "", "project it belongs to (HEIRLOOM_PROJECT)")
-	flags.StringVar(&f.experiment, "experiment", "", "experiment it belongs to (HEIRLOOM_EXPERIMENT)")
-	flags.StringArrayVar(&f.sources, "source", nil, "RUN or RUN#ARTIFACT that it uses; may be repeated")
-	flags.StringArrayVar(&f.inputs, "input", nil, "name@version, URI or path that it uses; may be repeated")
-	flags.StringArrayVar(&f.outputs, "output", nil, "path that it writes, registered where it lies; may be repeated")
-	flags.StringVar(&f.params, "params", "", "JSON or TOML file of parameters")
-	flags.StringArrayVar(&f.pairs, "param", nil, "K=V or K:=JSON, a parameter; may be repeated")
+	flags.StringVarP(&f.name, "name", "n", "", "`NAME` of the run, also in its id (default: the command's)")
+	flags.StringVar(&f.project, "project", "", "`NAME` of the project it belongs to (HEIRLOOM_PROJECT)")
+	flags.StringVar(&f.experiment, "experiment", "", "`NAME` of the experiment it belongs to (HEIRLOOM_EXPERIMENT)")
+	flags.StringArrayVar(&f.sources, "source", nil, "`RUN[#ARTIFACT]` that it uses; may be repeated")
+	flags.StringArrayVar(&f.inputs, "input", nil, "`NODE` that it uses: name@version, URI or path; may be repeated")
+	flags.StringArrayVar(&f.outputs, "output", nil, "`PATH` that it writes, registered where it lies; may be repeated")
+	flags.StringVar(&f.params, "params", "", "JSON or TOML `FILE` of parameters")
+	flags.StringArrayVar(&f.pairs, "param", nil, "`K=V` or K:=JSON, a parameter; may be repeated")
 	flags.BoolVar(&f.noArgvParams, "no-argv-params", false, "do not take parameters from the command's own flags")
-	flags.StringVar(&f.hash, "hash", "", "what to record of outputs: sha256, size or none (HEIRLOOM_HASH; default sha256)")
-	flags.DurationVar(&f.grace, "grace", 0, "time from SIGTERM to SIGKILL (HEIRLOOM_GRACE; default 10s)")
-	flags.StringVar(&f.runID, "run-id", "", "full id of the run; one that exists gets a further attempt")
+	flags.StringVar(&f.hash, "hash", "", "what to record of outputs, `MODE` sha256, size or none (HEIRLOOM_HASH; default sha256)")
+	flags.DurationVar(&f.grace, "grace", 0, "`TIME` from SIGTERM to SIGKILL (HEIRLOOM_GRACE; default 30s)")
+	flags.StringVar(&f.runID, "run-id", "", "full `ID` of the run; one that exists gets a further attempt")
 	register(c, "source", a.completeRun)
 	register(c, "hash", fixed([]string{"sha256", "size", "none"}))
 	return c
 }
 
 func (a *app) runRun(c *cobra.Command, args []string, f runFlags) error {
+	if _, err := a.format(documentFormats()); err != nil {
+		return err
+	}
 	settings, err := a.settings(c.Context(), f.settings(c))
 	if err != nil {
 		return err
@@ -126,7 +135,7 @@ func (a *app) job(ctx context.Context, p place, c *config.Config, args []string,
 		return runner.Job{}, err
 	}
 	job := runner.Job{
-		Args: args, Environ: a.environ, Name: f.name,
+		Args: args, Environ: a.surroundings(p), Name: f.name,
 		Project: c.Get(config.Project).Text, Experiment: c.Get(config.Experiment).Text,
 		ParamsFromArgs: !f.noArgvParams, Outputs: f.outputs, Hash: runner.HashMode(c.Get(config.Hash).Text),
 		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, Grace: grace,
@@ -137,7 +146,7 @@ func (a *app) job(ctx context.Context, p place, c *config.Config, args []string,
 	if job.Dir, err = a.workdir(); err != nil {
 		return runner.Job{}, err
 	}
-	if f.runID != "" {
+	if f.hasRunID {
 		if job.RunID, err = tracker.ParseRunID(f.runID); err != nil {
 			return runner.Job{}, err
 		}
@@ -147,6 +156,16 @@ func (a *app) job(ctx context.Context, p place, c *config.Config, args []string,
 	}
 	job.Sources, err = p.used(ctx, f, job.Dir)
 	return job, err
+}
+
+// surroundings are our environment, with the bare tracker of the job's run in it, or none.
+func (a *app) surroundings(p place) []string {
+	const name = "HEIRLOOM_TRACKER="
+	environ := slices.DeleteFunc(slices.Clone(a.environ), func(entry string) bool { return strings.HasPrefix(entry, name) })
+	if p.bare != "" {
+		environ = append(environ, name+p.bare)
+	}
+	return environ
 }
 
 // parameters are those of the file, then those of the line.
@@ -173,7 +192,7 @@ func (p place) used(ctx context.Context, f runFlags, dir string) ([]tracker.Sour
 	for _, text := range f.sources {
 		s, err := p.source(ctx, text)
 		if err != nil {
-			return nil, fmt.Errorf("source %s: %w", text, err)
+			return nil, err
 		}
 		list = append(list, s)
 	}

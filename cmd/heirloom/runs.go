@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os/user"
 	"slices"
 	"strings"
@@ -39,11 +38,11 @@ gave a sign of life; UNKNOWN if its writer does not say.`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.runRuns(c, q) },
 	}
 	flags := c.Flags()
-	flags.IntVar(&q.limit, "limit", 0, "at most so many; 0 = all")
-	flags.StringVar(&q.parent, "parent", "", "only runs that used this one")
-	flags.StringVar(&q.project, "project", "", "only runs of this project")
+	flags.IntVar(&q.limit, "limit", 0, "at most `N`; 0 = all")
+	flags.StringVar(&q.parent, "parent", "", "only runs that used this `RUN`")
+	flags.StringVar(&q.project, "project", "", "only runs of the project `NAME`")
 	flags.BoolVar(&q.mine, "mine", false, "only runs of the current user")
-	flags.StringSliceVar(&q.states, "state", nil, "only runs in one of these states")
+	flags.StringSliceVar(&q.states, "state", nil, "only runs in this `STATE`; several with commas")
 	register(c, "parent", a.completeRun)
 	register(c, "state", fixed(stateNames()))
 	return c
@@ -58,9 +57,7 @@ func (a *app) runRuns(c *cobra.Command, q runsQuery) error {
 		return err
 	}
 	if q.mine {
-		if q.user, err = currentUser(); err != nil {
-			return err
-		}
+		q.user = a.userName()
 	}
 	p, err := a.here(c.Context())
 	if err != nil {
@@ -132,13 +129,17 @@ func stateNames() []string {
 	}
 }
 
-// currentUser is the login name, as the runner records it.
-func currentUser() (string, error) {
-	u, err := user.Current()
-	if err != nil {
-		return "", fmt.Errorf("find the current user: %w", err)
+// userName is who we are, found as the runner finds it: the environment's own word first.
+func (a *app) userName() string {
+	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {
+		if text := a.getenv(name); text != "" {
+			return text
+		}
 	}
-	return u.Username, nil
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return ""
 }
 
 // register gives a flag its completion; the flag exists, so there is no error.

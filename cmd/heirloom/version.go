@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -23,11 +24,14 @@ func newVersion(a *app) *cobra.Command {
 		Short: "print version, commit and Go version",
 		Args:  takes(""),
 		RunE: func(*cobra.Command, []string) error {
+			if _, err := a.format(documentFormats()); err != nil {
+				return err
+			}
 			v := readVersion()
 			if a.wantsJSON() {
 				return a.printJSON(v)
 			}
-			commit := v.Commit
+			commit := cmp.Or(v.Commit, "unknown")
 			if v.Modified {
 				commit += " (modified)"
 			}

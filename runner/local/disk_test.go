@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"syscall"
 	"testing"
+
+	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 )
 
 // smallDisk mounts a file system of that size, or skips.
@@ -13,7 +15,7 @@ func smallDisk(t *testing.T, size string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Skipf("mount a tmpfs of %s: %v (run as root)", size, err)
+		servers.Missing(t, err, "run the tests as root", "mount")
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
 	return dir

@@ -11,11 +11,12 @@ import (
 
 // guardScript waits for the end of its input, which comes when we are gone,
 // however that happened, and then kills what is left of the job. The three
-// passes are for processes that were being born during the one before.
-const guardScript = `read -r job || exit 0
+// passes are for processes that were being born during the one before. If we go
+// before we could name the job, its mark still tells.
+const guardScript = `read -r job
 read -r end && exit 0
 for pass in 1 2 3; do
-	kill -KILL -- "-$job"
+	[ -n "$job" ] && kill -KILL -- "-$job"
 	[ -n "$1" ] && [ -d /proc/self ] && grep -lzxF -e "$1" /proc/[0-9]*/environ |
 	while IFS=/ read -r _ _ pid _; do kill -KILL "$pid"; done
 done`
@@ -50,7 +51,7 @@ func startGuard(mark string) *guard {
 	return &guard{cmd: cmd, pipe: out}
 }
 
-// watch names the job to the guard.
+// watch names the job to the guard, at once after its start.
 func (g *guard) watch(pid int) {
 	if g != nil {
 		_, _ = g.pipe.WriteString(strconv.Itoa(pid) + "\n")

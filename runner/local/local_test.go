@@ -36,7 +36,7 @@ func launch(text string) {
 	if err := json.Unmarshal([]byte(text), &spec); err != nil {
 		panic(err)
 	}
-	spec.Signals, spec.Stdout, spec.Stderr = Catch(), os.Stdout, os.Stderr
+	spec.Signals, spec.Stdin, spec.Stdout, spec.Stderr = Catch(), os.Stdin, os.Stdout, os.Stderr
 	p, err := Start(spec)
 	if err != nil {
 		panic(err)
@@ -317,13 +317,19 @@ func launcher(t *testing.T, spec Spec) (*exec.Cmd, *expect) {
 
 func waitGone(t *testing.T, mark string, limit time.Duration) {
 	t.Helper()
-	for end := time.Now().Add(limit); ; {
-		left := marked(t, mark)
-		if len(left) == 0 {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("still running after %s: %v", limit, left)
+	poll(t, limit, func() bool { return len(marked(t, mark)) == 0 })
+}
+
+// poll looks until it is so, for at most that long.
+func poll(t *testing.T, most time.Duration, so func() bool) {
+	t.Helper()
+	tick, limit := time.NewTicker(5*time.Millisecond), time.After(most)
+	defer tick.Stop()
+	for !so() {
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("not so after %s", most)
 		}
 	}
 }

@@ -200,8 +200,14 @@ func (f *logFile) append(b []byte) int {
 	return n
 }
 
+// settle closes the file, once it is sure to outlive a power failure; only then
+// may a disk say that it is full.
 func (f *logFile) settle() {
-	if err := f.Close(); err != nil && f.err == nil {
+	var err error
+	if f.size > 0 {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil && f.err == nil {
 		f.err = err
 	}
 }

@@ -72,11 +72,19 @@ type stat struct {
 }
 
 // readStat reads /proc/PID/stat, where the name in parentheses may hold anything.
+// It is called for each process of the machine, so it goes to the kernel directly.
 func readStat(pid int) (stat, bool) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	fd, err := syscall.Open("/proc/"+strconv.Itoa(pid)+"/stat", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return stat{}, false
 	}
+	var buf [1024]byte
+	n, err := syscall.Read(fd, buf[:])
+	_ = syscall.Close(fd)
+	if err != nil {
+		return stat{}, false
+	}
+	text := buf[:n]
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(fields) < 20 {
 		return stat{}, false

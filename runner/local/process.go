@@ -84,6 +84,7 @@ func (p *Process) launch() error {
 		p.started = time.Now()
 		err := p.cmd.Start()
 		if err == nil {
+			p.guard.watch(p.PID())
 			p.birth = birthOf(p.PID()) // not yet waited for, so still to be seen
 		}
 		ready <- err
@@ -100,7 +101,6 @@ func (p *Process) launch() error {
 		}
 		return startError(p.spec.Args[0], err)
 	}
-	p.guard.watch(p.PID())
 	p.logs.closeChild()
 	p.input.closeChild()
 	return nil

@@ -227,12 +227,10 @@ func TestSuspend(t *testing.T) {
 
 func waitState(t *testing.T, pid int, want byte) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
-		if s, ok := readStat(pid); ok && s.state == want {
-			return
-		}
-	}
-	t.Fatalf("process %d did not come to state %c", pid, want)
+	poll(t, 10*time.Second, func() bool {
+		s, ok := readStat(pid)
+		return ok && s.state == want
+	})
 }
 
 // TestKillOfTheLauncher kills it with -9 at any moment: nothing of the job stays.
@@ -247,11 +245,11 @@ func TestKillOfTheLauncher(t *testing.T) {
 		if i%2 == 0 {
 			out.wait(t, "ready")
 		}
-		time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond) //nolint:forbidigo // the moment is to be any
+		time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond) // the moment is to be any
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait()
-		waitGone(t, spec.Mark, 10*time.Second)
+		waitGone(t, spec.Mark, 30*time.Second)
 	}
 }

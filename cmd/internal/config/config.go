@@ -1,11 +1,5 @@
 package config
 
-import (
-	"fmt"
-
-	"github.com/heirloom-ml/heirloom/store"
-)
-
 // Input is all that settings are resolved from.
 type Input struct {
 	Flags   map[string]string // key → text, for the flags given on the line
@@ -77,7 +71,7 @@ func (c *Config) check() error {
 			continue
 		}
 		if err := s.check(v.Text); err != nil {
-			return fmt.Errorf("read %s from %s: %w: %w", s.key, v.Origin, err, store.ErrInvalid)
+			return invalid("read %s from %s: %v", s.key, v.Origin, err)
 		}
 	}
 	return nil

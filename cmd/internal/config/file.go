@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
-
-	"github.com/heirloom-ml/heirloom/store"
 )
 
 // document is the TOML form of the file keys; its tags and fileKeys name the same set.
@@ -55,7 +53,7 @@ func readFile(path, home string) (map[string]string, error) {
 	}
 	var doc document
 	if err := toml.NewDecoder(bytes.NewReader(body)).DisallowUnknownFields().Decode(&doc); err != nil {
-		return nil, fmt.Errorf("read configuration: %s: %w", describe(path, err), store.ErrInvalid)
+		return nil, invalid("read configuration: %s", describe(path, err))
 	}
 	texts := doc.values()
 	for _, key := range []string{Store, Tracker} {

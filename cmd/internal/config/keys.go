@@ -46,7 +46,7 @@ func settings() []setting {
 		{key: Project, environ: "HEIRLOOM_PROJECT", inFile: true},
 		{key: Experiment, environ: "HEIRLOOM_EXPERIMENT", torchx: "TORCHX_TRACKING_EXPERIMENT_NAME", inFile: true},
 		{key: Hash, environ: "HEIRLOOM_HASH", inFile: true, fallback: "sha256", check: oneOf("sha256", "size", "none")},
-		{key: Grace, environ: "HEIRLOOM_GRACE", inFile: true, fallback: "10s", check: isDuration},
+		{key: Grace, environ: "HEIRLOOM_GRACE", inFile: true, fallback: "30s", check: isDuration},
 		{key: TrainPath, environ: "HEIRLOOM_TRAIN_PATH", inFile: true},
 		{key: ValPath, environ: "HEIRLOOM_VAL_PATH", inFile: true},
 		{key: TestPath, environ: "HEIRLOOM_TEST_PATH", inFile: true},

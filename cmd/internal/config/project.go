@@ -3,12 +3,9 @@ package config
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/heirloom-ml/heirloom/store"
 )
 
 const (
@@ -64,7 +61,7 @@ func look(dir string) (project, error) {
 		return here, nil
 	}
 	if here.file != "" {
-		return project{}, fmt.Errorf("read configuration: both %s and %s exist, keep one of them: %w", plain, dotted, store.ErrInvalid)
+		return project{}, invalid("read configuration: both %s and %s exist, keep one of them", plain, dotted)
 	}
 	here.file = plain
 	return here, nil

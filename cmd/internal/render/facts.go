@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/heirloom-ml/heirloom/tracker"
@@ -15,7 +16,8 @@ import (
 const maxFacts = 2
 
 // facts names the metrics that tell most of a run: those of the test split first, then of validation, then others;
-// within each the shares of right answers before losses and all else, then by name.
+// within each the shares of right answers before losses and all else; then the shorter name, so that best_val_loss
+// stands back behind val_loss, of which it is a variant.
 func facts(m *pyjson.Object) []string {
 	var names []string
 	for key, v := range m.All() {
@@ -23,13 +25,28 @@ func facts(m *pyjson.Object) []string {
 			names = append(names, name)
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
-	var list []string
-	for _, name := range names[:min(len(names), maxFacts)] {
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
+	var chosen, list []string
+	for _, name := range names {
+		variant := func(of string) bool { return strings.Contains(name, of) }
+		if len(list) == maxFacts || slices.ContainsFunc(chosen, variant) {
+			continue
+		}
 		v, _ := m.Get(tracker.PrefixMetrics + name)
-		list = append(list, Sanitize(name)+" "+brief(v))
+		chosen, list = append(chosen, name), append(list, Sanitize(name)+" "+short(v))
 	}
 	return list
+}
+
+// short writes a number to four digits.
+func short(v any) string {
+	if f, ok := v.(float64); ok && !math.IsInf(f, 0) {
+		f, _ = strconv.ParseFloat(strconv.FormatFloat(f, 'g', 4, 64), 64) // it was just written, so it parses
+		v = f
+	}
+	return brief(v)
 }
 
 // rank orders metrics by how much they tell, the lower the more.

@@ -64,7 +64,7 @@ func (b *Bucket) appendOnce(ctx context.Context, root *os.Root, p string, lines 
 		return err == nil, err
 	}
 	if err != nil {
-		return false, err
+		return false, outside(p, err)
 	}
 	defer f.Close() // nothing is buffered and Sync has been checked
 	info, err := f.Stat()

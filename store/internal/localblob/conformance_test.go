@@ -23,11 +23,13 @@ func (h harness) MakeDriver(context.Context) (driver.Bucket, error) {
 }
 
 // A directory that does not exist is an empty bucket, so there is no such thing as a missing one.
-func (harness) MakeDriverForNonexistentBucket(context.Context) (driver.Bucket, error) { return nil, nil }
-func (harness) HTTPClient() *http.Client                                              { return nil }
-func (harness) SupportsCopy() bool                                                    { return true }
-func (harness) SupportsNonSlashDelimiters() bool                                      { return true }
-func (harness) Close()                                                                {}
+func (harness) MakeDriverForNonexistentBucket(context.Context) (driver.Bucket, error) {
+	return nil, nil
+}
+func (harness) HTTPClient() *http.Client         { return nil }
+func (harness) SupportsCopy() bool               { return true }
+func (harness) SupportsNonSlashDelimiters() bool { return true }
+func (harness) Close()                           {}
 
 func TestConformance(t *testing.T) {
 	for _, prefix := range []string{"", "some/prefix/"} {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 	"syscall"
 )
 
@@ -150,12 +151,13 @@ func (w *Writer) settle() (fs.FileInfo, error) {
 func (w *Writer) publish(mode Mode) error {
 	dir := path.Dir(w.path)
 	for range maxTries {
-		if err := w.b.makeDir(w.root, dir); err != nil {
-			return outside(w.path, err)
+		err := w.b.makeDir(w.root, dir)
+		if err == nil {
+			err = w.name(mode)
 		}
-		err := w.name(mode)
 		if errors.Is(err, fs.ErrNotExist) && dir != "." {
-			w.b.forget(dir)
+			top, _, _ := strings.Cut(dir, "/")
+			w.b.forget(top)
 			continue
 		}
 		if err != nil {

@@ -34,19 +34,21 @@ func FakeGCS(t testing.TB) GCS {
 	args := []string{"-scheme", "http", "-host", "127.0.0.1", "-port", fmt.Sprint(port), "-backend", "memory", "-public-host", host}
 	start(t, p.name, path, args, nil, g.Endpoint+"/_internal/healthcheck")
 	t.Setenv("STORAGE_EMULATOR_HOST", host)
-	g.makeBucket(t)
-	return g
+	return g.WithBucket(t, g.Bucket)
 }
 
-func (g GCS) makeBucket(t testing.TB) {
+// WithBucket makes another, empty bucket on the same server.
+func (g GCS) WithBucket(t testing.TB, name string) GCS {
 	t.Helper()
-	body := strings.NewReader(fmt.Sprintf(`{"name": %q}`, g.Bucket))
+	body := strings.NewReader(fmt.Sprintf(`{"name": %q}`, name))
 	response, err := http.Post(g.Endpoint+"/storage/v1/b?project=test", "application/json", body)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		t.Fatalf("create a bucket on the emulator: %s", response.Status)
+		t.Fatalf("create the bucket %s: %s", name, response.Status)
 	}
+	g.Bucket = name
+	return g
 }

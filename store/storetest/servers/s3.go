@@ -68,13 +68,20 @@ func startS3(t testing.TB, p program, address, ready string, args, environ []str
 	s := S3{Endpoint: "http://" + address, Bucket: "heirloom", AccessKey: accessKey, SecretKey: secretKey}
 	start(t, p.name, path, args, environ, s.Endpoint+ready)
 	s.setEnviron(t)
+	return s.WithBucket(t, s.Bucket)
+}
+
+// WithBucket makes another, empty bucket on the same server.
+func (s S3) WithBucket(t testing.TB, name string) S3 {
+	t.Helper()
 	client := s3.New(s3.Options{
 		BaseEndpoint: &s.Endpoint, Region: region, UsePathStyle: true,
 		Credentials: credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""),
 	})
-	if _, err := client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(s.Bucket)}); err != nil {
-		t.Fatalf("create a bucket on %s: %v", p.name, err)
+	if _, err := client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(name)}); err != nil {
+		t.Fatalf("create the bucket %s: %v", name, err)
 	}
+	s.Bucket = name
 	return s
 }
 

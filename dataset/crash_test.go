@@ -1,0 +1,111 @@
+//go:build unix
+
+package dataset_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/heirloom-ml/heirloom/dataset"
+	"github.com/heirloom-ml/heirloom/store"
+)
+
+// crashVar tells a child process to stage and to kill itself: "URL before|after N".
+const crashVar = "HEIRLOOM_TEST_CRASH"
+
+func TestMain(m *testing.M) {
+	if order := os.Getenv(crashVar); order != "" {
+		if err := stageAndCrash(order); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// stageAndCrash dies around a request, with nothing cleaned up.
+func stageAndCrash(order string) error {
+	var url, when string
+	var at int64
+	if _, err := fmt.Sscan(order, &url, &when, &at); err != nil {
+		return err
+	}
+	die := func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }
+	var n atomic.Int64
+	s, err := store.Open(context.Background(), url, &store.Options{Intercept: func(_ context.Context, _ store.Request, do func() error) error {
+		now := n.Add(1) == at
+		if now && when == "before" {
+			die()
+		}
+		err := do()
+		if now {
+			die()
+		}
+		return err
+	}})
+	if err != nil {
+		return err
+	}
+	_, _, err = dataset.Stage(context.Background(), s, spec(), produce)
+	return err
+}
+
+// TestKilledProducer kills a producer before and after each of its requests.
+// Until the commit is there, nothing of its work is seen; the next producer
+// makes the dataset, in another directory; after the commit it is found.
+func TestKilledProducer(t *testing.T) {
+	for _, when := range []string{"before", "after"} {
+		for at := 1; ; at++ {
+			dir := t.TempDir()
+			child := exec.CommandContext(t.Context(), os.Args[0])
+			child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %d", crashVar, dir, when, at))
+			out, err := child.CombinedOutput()
+			if err == nil {
+				if at < 10 {
+					t.Errorf("a staging took %d requests, fewer than it can", at-1)
+				}
+				break
+			}
+			if !strings.Contains(err.Error(), "killed") {
+				t.Fatalf("killed %s request %d: %v\n%s", when, at, err, out)
+			}
+			checkAfterCrash(t, openStore(t, dir, nil), fmt.Sprint("killed ", when, " request ", at))
+		}
+	}
+}
+
+func checkAfterCrash(t *testing.T, s *store.Store, what string) {
+	t.Helper()
+	fingerprint, err := spec().Fingerprint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Stat(t.Context(), store.Key("heirloom/datasets/"+fingerprint))
+	committed := err == nil
+	if err != nil && !errors.Is(err, store.ErrNotExist) {
+		t.Fatal(err)
+	}
+	for _, dir := range []store.Key{"intermediate_train_data.0", "intermediate_val_data.0"} {
+		if err := readAll(t, s, dir); err == nil && len(keys(t, s, string(dir)+"/_SUCCESS")) == 0 {
+			t.Errorf("%s: %s can be read without _SUCCESS", what, dir)
+		}
+	}
+	d, hit, err := dataset.Stage(t.Context(), s, spec(), produce)
+	if err != nil || hit != committed {
+		t.Fatalf("%s: staged again: hit %v, want %v; %v", what, hit, committed, err)
+	}
+	claimed := len(keys(t, s, "heirloom/datasets/index/"))
+	if !committed && d.Commit.Index != claimed-1 {
+		t.Errorf("%s: staged again under index %d of %d", what, d.Commit.Index, claimed)
+	}
+	read(t, s, d.Commit.Splits[dataset.Train].Dir, 0, 300)
+	read(t, s, d.Commit.Splits[dataset.Val].Dir, 300, 400)
+}

@@ -1,0 +1,42 @@
+//go:build linux
+
+package local
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+func BenchmarkRunTrue(b *testing.B) {
+	dir := b.TempDir()
+	for b.Loop() {
+		p, err := Start(Spec{Args: []string{"true"}, Env: []string{"PATH=" + os.Getenv("PATH"), "BENCH=1"}, LogDir: dir, Mark: "BENCH=1"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if exit, err := p.Wait(b.Context()); err != nil || exit.Code != 0 {
+			b.Fatal(exit, err)
+		}
+	}
+}
+
+func BenchmarkForkExecTrue(b *testing.B) {
+	for b.Loop() {
+		if err := exec.Command("true").Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkMembers is the search for processes that left the session.
+func BenchmarkMembers(b *testing.B) {
+	p := &Process{cmd: exec.Command("true"), spec: Spec{Mark: "BENCH=1"}}
+	if err := p.cmd.Run(); err != nil {
+		b.Fatal(err)
+	}
+	p.birth = birthOf(os.Getpid())
+	for b.Loop() {
+		p.members()
+	}
+}

@@ -1,0 +1,65 @@
+package localblob
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
+
+// TestSystemCalls looks with strace at what a write really asks of the kernel, and in which order.
+func TestSystemCalls(t *testing.T) {
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("strace is not installed: apt-get install strace")
+	}
+	const temp = `\.heirloom-[0-9a-f]+\.tmp`
+	written := []string{
+		`openat\(.*` + temp + `.*O_EXCL`, `write\(\d+<.*` + temp + `>`, `fsync\(\d+<.*` + temp + `>`,
+		`mkdirat\(.*"new"`, `fsync\(\d+<[^>]*/store>`,
+	}
+	synced := `fsync\(\d+<[^>]*/store/new>`
+	for _, tt := range []struct {
+		task string
+		want []string
+	}{
+		{"put new/k", append(written, `rename.*`+temp+`.*"k"`, synced)},
+		{"create new/k", append(written, `linkat\(.*`+temp+`.*"k"`, synced)},
+		{"line new/k", append(written, `linkat\(.*`+temp+`.*"k"`, synced)},
+		{"line old", []string{`openat\(.*"old", O_RDWR\|O_APPEND`, `write\(\d+<[^>]*/old>, "first line\\n"`, `fsync\(\d+<[^>]*/old>`, `fsync\(\d+<[^>]*/store>`}},
+	} {
+		t.Run(tt.task, func(t *testing.T) {
+			dir, log := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "log")
+			if err := os.Mkdir(dir, 0o750); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "old"), []byte("there\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd := helperCommand(t, dir, tt.task, strace, "-f", "-y", "-o", log,
+				"-e", "trace=openat,write,fsync,fdatasync,link,linkat,rename,renameat,renameat2,mkdirat")
+			if err := cmd.Run(); err != nil {
+				t.Skipf("strace does not work here: %v", err)
+			}
+			wantOrder(t, log, tt.want)
+		})
+	}
+}
+
+// wantOrder checks that the calls occur in this order.
+func wantOrder(t *testing.T, log string, calls []string) {
+	t.Helper()
+	trace, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := string(trace)
+	for _, call := range calls {
+		at := regexp.MustCompile(call).FindStringIndex(rest)
+		if at == nil {
+			t.Fatalf("no %s after the calls before it in\n%s", call, trace)
+		}
+		rest = rest[at[1]:]
+	}
+}

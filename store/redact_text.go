@@ -1,0 +1,174 @@
+package store
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z0-9 ]*-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY[A-Z0-9 ]*-----|\z)`)
+	// userinfo is what stands between "://" and the last "@" of a run of text without blanks. A password should have its
+	// slashes escaped; often it has not.
+	userinfo    = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*)://([^\s"<>@/]*(?:@[^\s"<>@/]*)*|[^\s"<>@/:]+:[^\s"<>]*)@`)
+	hostAndPort = regexp.MustCompile(`^[^:@]+:[0-9]{1,5}/`)
+	header      = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key|x-auth-token)(["']?\s*[:=]\s*["']?)([^"'\r\n]+)`)
+	bearer      = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)([A-Za-z0-9+/=._~-]{8,})`)
+	assignment  = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.-]*)\\*["']?[ \t]*(?:=>|:=|==|[=:])[ \t]*`)
+	flag        = regexp.MustCompile(`(?:^|[\s"'=(\[,])(--?[A-Za-z_][A-Za-z0-9_.-]*)\\*["']?,?[ \t]+`)
+	wandbKey    = regexp.MustCompile(`(?i)(wandb.{0,40}?)\b([0-9a-f]{40})\b`)
+)
+
+// shapes are secrets that show what they are.
+var shapes = regexp.MustCompile(strings.Join([]string{
+	`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b`,
+	`\bgh[pousr]_[A-Za-z0-9]{16,}`,
+	`\bgithub_pat_[A-Za-z0-9_]{16,}`,
+	`\bglpat-[A-Za-z0-9_-]{16,}`,
+	`\bxox[abeprs]-[A-Za-z0-9-]{8,}`,
+	`\bsk-[A-Za-z0-9_-]*[A-Za-z0-9]{16,}[A-Za-z0-9_-]*`,
+	`\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,}`,
+	`\bhf_[A-Za-z0-9]{30,}`,
+	`\bdapi[0-9a-f]{32}(?:-[0-9]+)?`,
+	`\bAIza[0-9A-Za-z_-]{30,}`,
+	`\bya29\.[0-9A-Za-z_-]{8,}`,
+	`\bnpm_[A-Za-z0-9]{30,}`,
+	`\bpypi-[A-Za-z0-9_-]{30,}`,
+	`\beyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`,
+}, "|"))
+
+func redactShapes(text string) string {
+	return wandbKey.ReplaceAllString(shapes.ReplaceAllLiteralString(text, RedactedMark), "${1}"+RedactedMark)
+}
+
+func redactKeys(text string) string { return privateKey.ReplaceAllLiteralString(text, RedactedMark) }
+
+// redactUserinfo leaves the user name of schemes where it is alone and no secret, as in ssh://git@host.
+func redactUserinfo(text string) string {
+	return userinfo.ReplaceAllStringFunc(text, func(found string) string {
+		m := userinfo.FindStringSubmatch(found)
+		scheme, user := strings.ToLower(m[1]), m[2]
+		isWeb := strings.HasPrefix(scheme, "http") || strings.HasPrefix(scheme, "ftp") || strings.HasPrefix(scheme, "git+http")
+		if user == "" || hostAndPort.MatchString(user) || (!strings.Contains(user, ":") && !isWeb) {
+			return found
+		}
+		return m[1] + "://" + RedactedMark + "@"
+	})
+}
+
+func redactHeaders(text string) string {
+	text = header.ReplaceAllString(text, "${1}${2}"+RedactedMark)
+	return bearer.ReplaceAllStringFunc(text, func(found string) string {
+		m := bearer.FindStringSubmatch(found)
+		if strings.EqualFold(m[1], "basic") && !strings.ContainsAny(m[3], "0123456789=+/") {
+			return found // "basic training"
+		}
+		return m[1] + m[2] + RedactedMark
+	})
+}
+
+// redactAssigned goes through name=value, name: value and "name": "value". What follows a harmless name is looked
+// at from its beginning, for it may itself be an assignment.
+func redactAssigned(text string) string {
+	return replaceValues(text, assignment, func(f finding) bool {
+		if nameSecrecy(f.name) == weakSecret && strings.Contains(f.sep, ":") && !f.quoted {
+			return false // "auth: permission denied"
+		}
+		return isSecretName(f.name)
+	})
+}
+
+// redactFlags goes through --name value.
+func redactFlags(text string) string {
+	return replaceValues(text, flag, func(f finding) bool { return takesSecret(f.name, f.next) })
+}
+
+// takesSecret says whether the flag name has a secret behind it, in the next word. Some flags with secret names have no value.
+func takesSecret(name, next string) bool {
+	name = strings.TrimLeft(name, "-")
+	return !strings.HasPrefix(next, "--") && !strings.EqualFold(name, "private") && isSecretName(name)
+}
+
+// finding is a name that something is assigned to.
+type finding struct {
+	name, sep string
+	next      string // all that follows
+	quoted    bool   // the value has quotes
+}
+
+// replaceValues replaces the values of the names that pattern finds and secret accepts. The one group of the pattern is
+// the name, the rest of it the separator. Looking at a value costs its length, so only accepted names get that far.
+func replaceValues(text string, pattern *regexp.Regexp, secret func(finding) bool) string {
+	var out strings.Builder
+	for pos := 0; ; {
+		m := pattern.FindStringSubmatchIndex(text[pos:])
+		if m == nil {
+			out.WriteString(text[pos:])
+			return out.String()
+		}
+		start, end := pos+m[2], pos+m[1]
+		f := finding{name: text[start : pos+m[3]], sep: text[pos+m[3] : end], next: text[end:]}
+		f.quoted = openingQuote(f.next) != ""
+		out.WriteString(text[pos:end])
+		pos = end
+		if !secret(f) {
+			continue
+		}
+		open, length := findValue(f.next, start > 0 && strings.IndexByte("?&", text[start-1]) >= 0)
+		value := f.next[open : open+length]
+		if !isFlagValue(value) && !isMarked(value) {
+			out.WriteString(f.next[:open])
+			out.WriteString(RedactedMark)
+			pos += open + length
+		}
+	}
+}
+
+// isMarked says whether nothing is left of a value but the mark, of which findValue may have cut the end.
+func isMarked(value string) bool {
+	return value == RedactedMark || value == strings.TrimRight(RedactedMark, closers)
+}
+
+// closers end what surrounds a value rather than the value.
+const closers = `"'),;]}>\`
+
+// findValue returns where the value at the start of s begins, behind its quote, and its length. Without quotes
+// it goes to the next blank, in the query of a URL to the next parameter; a quote that is not closed goes to the end of
+// the line.
+func findValue(s string, inQuery bool) (open, length int) {
+	if quote := openingQuote(s); quote != "" {
+		return len(quote), quotedLength(s[len(quote):], quote)
+	}
+	ends := " \t\r\n"
+	if inQuery {
+		ends += "&#"
+	}
+	length = len(s)
+	if i := strings.IndexAny(s, ends); i >= 0 {
+		length = i
+	}
+	return 0, len(strings.TrimRight(s[:length], closers))
+}
+
+// openingQuote returns the quote that s begins with, together with the backslashes before it.
+func openingQuote(s string) string {
+	slashes := len(s) - len(strings.TrimLeft(s, `\`))
+	if slashes < len(s) && (s[slashes] == '"' || s[slashes] == '\'') {
+		return s[:slashes+1]
+	}
+	return ""
+}
+
+// quotedLength counts to the closing quote, which is written as the opening one was.
+func quotedLength(s, quote string) int {
+	for i := 0; i < len(s); i++ {
+		switch {
+		case strings.HasPrefix(s[i:], quote):
+			return i
+		case s[i] == '\n' || s[i] == '\r':
+			return i
+		case s[i] == '\\' && len(quote) == 1:
+			i++
+		}
+	}
+	return len(s)
+}
