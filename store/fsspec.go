@@ -18,6 +18,8 @@ func (s *Store) FsspecConfig() []Setting {
 		list = append(list, b.fsspec(s.environ)...)
 	case *gcsBackend:
 		list = append(list, b.fsspec(s.environ)...)
+	case *hdfsBackend:
+		list = append(list, b.fsspec()...)
 	}
 	return list
 }

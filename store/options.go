@@ -24,6 +24,9 @@ type Options struct {
 	// MaxAttempts bounds the tries of one request. 0 is 6.
 	MaxAttempts int
 
+	// HDFS are for hdfs URLs.
+	HDFS HDFSOptions
+
 	// What Horovod calls the overrides of a store's paths; see Layout.
 	TrainPath, ValPath, TestPath, RunsPath string
 	SaveRuns                               *bool

@@ -24,7 +24,7 @@ func (s *Store) URL() string {
 // file:///abs/p/k, s3://bucket/p/k.
 func (s *Store) KeyURL(key Key) string { return s.place.url(s.prefix + string(key)) }
 
-// Scheme is file, mem, s3 or gs.
+// Scheme is file, mem, s3, gs or hdfs.
 func (s *Store) Scheme() string { return s.place.scheme }
 
 // LocalPath is the file of an object, where the store is a local directory. The

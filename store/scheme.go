@@ -24,7 +24,7 @@ func schemes() []scheme {
 		{"s3a", openS3},
 		{"s3n", openS3},
 		{"gs", openGCS},
-		{"hdfs", openLater("hdfs", "HDFS")},
+		{"hdfs", openHDFS},
 		{"dbfs", openLater("dbfs", "the Databricks file system")},
 	}
 }

@@ -34,6 +34,13 @@ func backends() []backend {
 				return server.WithBucket(t, fmt.Sprintf("case-%d", n)).URL("")
 			}
 		}},
+		{"hdfs", func(t *testing.T) func(*testing.T) string {
+			server, n := servers.Hadoop(t, nil), 0
+			return func(*testing.T) string {
+				n++
+				return server.URL(fmt.Sprintf("case-%d", n))
+			}
+		}},
 	}
 }
 

@@ -67,6 +67,14 @@ type remoteError struct {
 func (e remoteError) Error() string { return e.text }
 func (e remoteError) Unwrap() error { return e.error }
 
+// kinded is an error whose kind is known better than it shows.
+type kinded struct {
+	kind error
+	error
+}
+
+func (e kinded) Unwrap() []error { return []error{e.kind, e.error} }
+
 // wrap classifies what the library returned, unless it is an *Error already.
 func wrap(op, path string, err error) error {
 	if err == nil {

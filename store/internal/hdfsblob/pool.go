@@ -137,10 +137,10 @@ func because(ctx context.Context, g *guard, err error) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		return errors.Join(ctx.Err(), err)
+		return fmt.Errorf("%w: %w", ctx.Err(), err)
 	}
 	if _, _, dials := g.state(); dials != nil && errors.Is(kindOf(err), ErrUnavailable) {
-		return fmt.Errorf("%w: %w", ErrUnavailable, dials)
+		return kinded{ErrUnavailable, dials}
 	}
 	return err
 }

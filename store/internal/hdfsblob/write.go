@@ -59,7 +59,9 @@ func (b *Bucket) writeAll(ctx context.Context, key string, body []byte, mode Mod
 	if _, err := w.Write(body); err != nil {
 		return Object{}, errors.Join(err, w.Abort())
 	}
-	return w.commit(mode, id)
+	o, err := w.commit(mode, id)
+	o.Key = key
+	return o, err
 }
 
 // NewWriter begins an object. The caller ends it with Commit or Abort.
