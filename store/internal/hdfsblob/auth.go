@@ -32,6 +32,9 @@ func userName(getenv func(string) string) string {
 func (b *Bucket) clientOptions(ctx context.Context) (hdfs.ClientOptions, error) {
 	o := hdfs.ClientOptionsFromConf(b.conf.library())
 	o.Addresses, o.User = b.addresses(), b.user
+	if o.DataTransferProtection == hdfs.DataTransferProtectionIntegrity {
+		return o, fmt.Errorf("dfs.data.transfer.protection=integrity, under which the HDFS client garbles what it reads (authentication and privacy with AES are read): %w", errors.ErrUnsupported)
+	}
 	if !b.kerberos() {
 		o.KerberosClient = nil
 		return o, nil
@@ -66,11 +69,11 @@ func (b *Bucket) login() (*krb.Client, error) {
 	}
 	cache, err := credentials.LoadCCache(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the Kerberos ticket cache %s (kinit makes one): %w: %w", path, fs.ErrPermission, err)
+		return nil, fmt.Errorf("read the Kerberos ticket cache %s (kinit makes one): %w: %v", path, fs.ErrPermission, err)
 	}
 	client, err := krb.NewFromCCache(cache, cfg, krb.DisablePAFXFAST(true))
 	if err != nil {
-		return nil, fmt.Errorf("use the Kerberos ticket cache %s (kinit renews it): %w: %w", path, fs.ErrPermission, err)
+		return nil, fmt.Errorf("use the Kerberos ticket cache %s (kinit renews it): %w: %v", path, fs.ErrPermission, err)
 	}
 	return client, nil
 }
@@ -87,7 +90,7 @@ func (b *Bucket) keytabLogin() (*krb.Client, error) {
 	}
 	table, err := keytab.Load(b.opts.Keytab)
 	if err != nil {
-		return nil, fmt.Errorf("read the keytab %s: %w: %w", b.opts.Keytab, fs.ErrPermission, err)
+		return nil, fmt.Errorf("read the keytab %s: %w: %v", b.opts.Keytab, fs.ErrPermission, err)
 	}
 	name, realm, _ := strings.Cut(b.opts.Principal, "@")
 	if name == "" {
@@ -111,7 +114,7 @@ func (b *Bucket) kerberosConfig() (*config.Config, error) {
 	}
 	cfg, err := config.Load(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the Kerberos configuration %s: %w: %w", path, fs.ErrInvalid, err)
+		return nil, fmt.Errorf("read the Kerberos configuration %s: %w: %v", path, fs.ErrInvalid, err)
 	}
 	return cfg, nil
 }

@@ -252,18 +252,22 @@ func corruptBlocks(t *testing.T, dir string, body []byte) {
 	}
 }
 
-// TestHDFSFailover has an upload live through a failover between two NameNodes, and through the death of one.
-func TestHDFSFailover(t *testing.T) {
-	h := servers.Hadoop(t, &servers.HadoopOptions{HA: true})
-	environ := func(name string) string {
-		for _, e := range h.Environ {
+// lookup finds a variable among "NAME=value".
+func lookup(environ []string) func(string) string {
+	return func(name string) string {
+		for _, e := range environ {
 			if value, ok := strings.CutPrefix(e, name+"="); ok {
 				return value
 			}
 		}
 		return ""
 	}
-	b := open(t, h.Authority, &Options{Getenv: environ, Conf: map[string]string{"dfs.blocksize": "4m"}})
+}
+
+// TestHDFSFailover has an upload live through a failover between two NameNodes, and through the death of one.
+func TestHDFSFailover(t *testing.T) {
+	h := servers.Hadoop(t, &servers.HadoopOptions{HA: true})
+	b := open(t, h.Authority, &Options{Getenv: lookup(h.Environ), Conf: map[string]string{"dfs.blocksize": "4m"}})
 	for _, c := range []struct {
 		name string
 		act  func()

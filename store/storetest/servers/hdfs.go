@@ -24,8 +24,11 @@ type HadoopOptions struct {
 	// Properties are of hdfs-site.xml and core-site.xml alike, for servers and
 	// clients.
 	Properties map[string]string
-	JavaFlags  []string
-	Environ    []string // more for Environ
+	// Kerberos is who identifies servers and clients, nil for nobody. The servers'
+	// principal, which may do all, is hdfs/localhost; KDC.Keytab("servers") holds it.
+	Kerberos *KDC
+	// Protection is authentication, integrity or privacy, with Kerberos.
+	Protection string
 }
 
 // HDFS is a cluster with an empty namespace.
@@ -59,8 +62,8 @@ func Hadoop(t testing.TB, o *HadoopOptions) *HDFS {
 		o = &HadoopOptions{}
 	}
 	dir := t.TempDir()
-	h := &HDFS{t: t, dir: dir, jars: hadoopJars(t), ConfDir: filepath.Join(dir, "conf"), javaFlags: o.JavaFlags}
-	h.Environ = append([]string{"HADOOP_CONF_DIR=" + h.ConfDir}, o.Environ...)
+	h := &HDFS{t: t, dir: dir, jars: hadoopJars(t), ConfDir: filepath.Join(dir, "conf")}
+	h.Environ = []string{"HADOOP_CONF_DIR=" + h.ConfDir}
 	replicas := max(o.DataNodes, 1)
 	if err := h.configure(o, replicas); err != nil {
 		t.Fatal(err)
@@ -118,9 +121,15 @@ func (h *HDFS) configure(o *HadoopOptions, replicas int) error {
 		hdfs["dfs.ha.namenode.id"] = "nn1"
 		hdfs["dfs.namenode.http-address"] = h.pages[0]
 	}
-	maps.Copy(hdfs, o.Properties)
 	core := map[string]string{"fs.defaultFS": "hdfs://" + h.Authority, "hadoop.tmp.dir": filepath.Join(h.dir, "tmp")}
+	if o.Kerberos != nil {
+		properties, flags := o.Kerberos.hadoop(o.Protection)
+		maps.Copy(core, properties)
+		h.javaFlags = flags
+		h.Environ = append(h.Environ, "KRB5_CONFIG="+o.Kerberos.ConfFile)
+	}
 	maps.Copy(core, o.Properties)
+	maps.Copy(hdfs, core)
 	return h.writeConf(core, hdfs)
 }
 
