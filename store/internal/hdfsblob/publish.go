@@ -61,7 +61,7 @@ func (b *Bucket) explain(ctx context.Context, made Object, temp, dst string, mod
 			return nil
 		case err == nil && info.IsDir():
 			return fmt.Errorf("%w: %w", fs.ErrInvalid, syscall.EISDIR)
-		case mode == Create && (err == nil || errors.Is(kindOf(refused), fs.ErrExist)):
+		case mode == Create && errors.Is(kindOf(refused), fs.ErrExist):
 			return refused
 		case !isAbsent(refused):
 			return c.inTheWay(path.Dir(dst), refused)
