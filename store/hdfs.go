@@ -110,11 +110,15 @@ func hdfsObject(o hdfsblob.Object) Object {
 	return Object{Key: Key(o.Key), Size: o.Size, Modified: o.ModTime, Version: o.Version}
 }
 
-// hdfsError gives an error of package hdfsblob our kind, and leaves others.
+// hdfsError gives an error of package hdfsblob our kind, without the verb and
+// the path, which are not those of the caller, and leaves others.
 func hdfsError(err error) error {
 	e, ok := errors.AsType[*hdfsblob.Error](err)
 	if !ok {
 		return err
+	}
+	if e.Err != nil {
+		err = briefError{e.Err.Error(), e}
 	}
 	for _, known := range []struct{ theirs, ours error }{
 		{hdfsblob.ErrUnavailable, ErrUnavailable},
@@ -128,7 +132,7 @@ func hdfsError(err error) error {
 		{ErrInvalid, ErrInvalid},
 	} {
 		if errors.Is(e.Kind, known.theirs) {
-			return &Error{Kind: known.ours, Err: e}
+			return &Error{Kind: known.ours, Err: err}
 		}
 	}
 	return err

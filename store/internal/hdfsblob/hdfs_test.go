@@ -29,6 +29,7 @@ func TestHDFS(t *testing.T) {
 		{"create race", testCreateRace},
 		{"readers see whole objects", testReplaceRace},
 		{"create against delete", testDeleteRace},
+		{"published twice", testPublishedTwice},
 		{"lost answers", testLostAnswers},
 		{"writers killed", testKilledWriters},
 		{"errors", testErrors},
@@ -109,8 +110,8 @@ func rounds(n int) int {
 	return max(1, n/20)
 }
 
-// testLostAnswers publishes again what was published, as after an answer that did not come.
-func testLostAnswers(t *testing.T, authority string) {
+// testPublishedTwice publishes again what was published, as after an answer that did not come.
+func testPublishedTwice(t *testing.T, authority string) {
 	b := open(t, authority, nil)
 	ctx := t.Context()
 	for _, mode := range []Mode{Create, Replace} {

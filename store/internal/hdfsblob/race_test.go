@@ -58,6 +58,8 @@ func testReplaceRace(t *testing.T, authority string) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	var wait sync.WaitGroup
+	defer wait.Wait()
+	defer stop()
 	for i := range 2 {
 		wait.Go(func() {
 			for n := byte(i); ctx.Err() == nil; n += 2 {
@@ -76,8 +78,6 @@ func testReplaceRace(t *testing.T, authority string) {
 			t.Fatalf("a reader saw %d bytes that nobody wrote, %v", len(got), err)
 		}
 	}
-	stop()
-	wait.Wait()
 }
 
 // sealed is a body that tells whether it is whole.

@@ -1,0 +1,134 @@
+package hdfsblob
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"sync"
+	"testing"
+	"time"
+)
+
+// proxy stands before a NameNode and loses requests or answers.
+type proxy struct {
+	target   string
+	listener net.Listener
+
+	mu     sync.Mutex
+	lose   string // guarded by mu; the method whose connection is broken, "" for none
+	times  int    // guarded by mu; how often still
+	before bool   // guarded by mu; the request is lost too, not only its answer
+}
+
+func newProxy(t *testing.T, target string) *proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	p := &proxy{target: target, listener: l}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return // the test has ended
+			}
+			go p.serve(c)
+		}
+	}()
+	return p
+}
+
+func (p *proxy) arm(method string, times int, before bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lose, p.times, p.before = method, times, before
+}
+
+// lost reports whether a request is to be lost, and whether the server may see it.
+func (p *proxy) lost(request []byte) (lost, before bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.times == 0 || !bytes.Contains(request, []byte(p.lose)) {
+		return false, false
+	}
+	p.times--
+	return true, p.before
+}
+
+func (p *proxy) serve(client net.Conn) {
+	defer client.Close()
+	server, err := net.Dial("tcp", p.target)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	go func() {
+		io.Copy(client, server)
+		client.Close()
+	}()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := client.Read(buf)
+		if err != nil {
+			return
+		}
+		lost, before := p.lost(buf[:n])
+		if lost {
+			client.Close()
+		}
+		if !before {
+			server.Write(buf[:n])
+		}
+		if lost {
+			time.Sleep(100 * time.Millisecond) // for the server to do it
+			return
+		}
+	}
+}
+
+// testLostAnswers loses the request to publish, or its answer, once or for as long as it is tried.
+func testLostAnswers(t *testing.T, authority string) {
+	p := newProxy(t, authority)
+	b := open(t, p.listener.Addr().String(), nil)
+	ctx := t.Context()
+	for _, c := range []struct {
+		name   string
+		times  int
+		before bool
+		want   error
+		id     string // of WriteID afterwards
+	}{
+		{"answer, once", 1, false, nil, ""},
+		{"request, once", 1, true, nil, ""},
+		{"answer, each time", 100, false, ErrUnavailable, "id"},
+		{"request, each time", 100, true, ErrUnavailable, "absent"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p.arm("rename2", c.times, c.before)
+			defer p.arm("", 0, false)
+			if _, err := b.Create(ctx, c.name, []byte("ours"), "id"); !errors.Is(err, c.want) {
+				t.Errorf("create: %v, want %v", err, c.want)
+			}
+			p.arm("", 0, false)
+			id, err := b.WriteID(ctx, c.name)
+			if errors.Is(err, fs.ErrNotExist) {
+				id = "absent"
+			}
+			if id != c.id {
+				t.Errorf("WriteID is %q, want %q", id, c.id)
+			}
+			_, err = b.Create(ctx, c.name, []byte("theirs"), "")
+			if errors.Is(err, fs.ErrExist) != (c.id != "absent") {
+				t.Errorf("create again: %v", err)
+			}
+		})
+	}
+	p.arm("delete", 1, false)
+	if err := b.Delete(ctx, "answer, once", nil); err != nil && !errors.Is(err, ErrUnavailable) && !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("delete with a lost answer: %v", err)
+	}
+}
