@@ -64,6 +64,7 @@ type Bucket struct {
 type defaults struct {
 	replication int
 	blockSize   int64
+	encrypted   bool // what goes to DataNodes
 }
 
 // Open returns the bucket of the directory root of the cluster at authority: host, host:port, a nameservice of the
@@ -135,10 +136,10 @@ func (b *Bucket) Dir() string { return b.root }
 // Path is the absolute path of the file that holds key, whether or not it exists.
 func (b *Bucket) Path(key string) string { return path.Join(b.root, pathOf(key)) }
 
-// Durable reports whether what was acknowledged survives a loss of power on all DataNodes that hold it. The library
-// cannot ask for that; the DataNodes do it if the configuration says dfs.datanode.synconclose, which a client sees
-// only where it shares the servers' files.
-func (b *Bucket) Durable() bool { return b.conf["dfs.datanode.synconclose"] == "true" }
+// Durable reports whether what was acknowledged survives a loss of power on all DataNodes that hold it. They are asked
+// to have it on disk unless the library encrypts what it sends them; then they do so only where the configuration says
+// dfs.datanode.synconclose, which a client sees if it shares the servers' files.
+func (b *Bucket) Durable() bool { return b.syncs() || b.conf["dfs.datanode.synconclose"] == "true" }
 
 // Close gives up the connections that are not in use. It may be called again.
 func (b *Bucket) Close() error {
@@ -181,6 +182,7 @@ func (b *Bucket) newFile(ctx context.Context) (defaults, error) {
 			return err
 		}
 		server, err := c.ServerDefaults()
+		d.encrypted = server.EncryptDataTransfer
 		if d.replication == 0 {
 			d.replication = server.Replication
 		}

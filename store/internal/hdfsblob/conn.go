@@ -12,6 +12,7 @@ import (
 // refuses a request; those are closed when the client is given back.
 type guard struct {
 	timeout time.Duration // for dialing, and for each read or write to make progress
+	sync    bool          // blocks are asked to be on disk; set before anything is written
 
 	mu    sync.Mutex
 	conns map[*conn]bool // guarded by mu; the open ones
@@ -25,8 +26,9 @@ type guard struct {
 // passed over.
 type conn struct {
 	net.Conn
-	guard *guard
-	data  bool // to a DataNode
+	guard   *guard
+	data    bool // to a DataNode
+	writing bool // a block, packet by packet
 }
 
 func (g *guard) dialName(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -122,9 +124,16 @@ func (c *conn) Write(p []byte) (int, error) {
 		c.guard.failed(c, err)
 		return 0, err
 	}
-	n, err := c.Conn.Write(p)
+	n := len(p)
+	if c.data && c.guard.sync {
+		p = c.synced(p)
+	}
+	sent, err := c.Conn.Write(p)
 	c.guard.failed(c, err)
-	return n, err
+	if err != nil {
+		return min(n, sent), err
+	}
+	return n, nil
 }
 
 func (c *conn) Close() error {

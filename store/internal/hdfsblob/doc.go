@@ -22,7 +22,7 @@
 //
 //  1. create: a temporary file under a name nobody else has, on a client of its own.
 //  2. write, close, and close again while the NameNode has not heard of enough replicas. Then all bytes are
-//     on every DataNode of the pipeline, and the file is no longer open.
+//     on disk on every DataNode of the pipeline, and the file is no longer open.
 //  3. stat: the NameNode must count the bytes written. The answer holds the inode's number, which the file keeps
 //     for ever and no other ever has.
 //  4. rename2 to the key, with the overwrite flag for Put and without it for Create. The missing parents are made
@@ -61,9 +61,9 @@
 //
 // # Limits
 //
-//   - A write is on all DataNodes of its pipeline when it is acknowledged, but may still be in their memory: the library
-//     cannot ask them to sync. It survives the loss of all but one of them, and a loss of power on all only where they have
-//     dfs.datanode.synconclose; see [Bucket.Durable].
+//   - A write is on the disks of all DataNodes of its pipeline when it is acknowledged (sync.go). Where the library
+//     encrypts what it sends to them it may still be in their memory, and survives a loss of power on all of them only
+//     if they have dfs.datanode.synconclose; see [Bucket.Durable].
 //   - Erasure-coded files and encryption zones are refused (errors.ErrUnsupported): the library would read stripes and
 //     ciphertext.
 //   - dfs.data.transfer.protection=integrity is refused, since the library garbles what it reads under it; privacy needs

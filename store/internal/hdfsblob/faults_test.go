@@ -24,6 +24,7 @@ func TestHDFSFaults(t *testing.T) {
 		name string
 		run  func(t *testing.T, h *servers.HDFS)
 	}{
+		{"durable", testDurable},
 		{"quota", testQuota},
 		{"safe mode", testSafeMode},
 		{"corrupt replicas", testCorruptReplicas},
@@ -138,6 +139,28 @@ func testNameNodeRestart(t *testing.T, h *servers.HDFS) {
 		t.Errorf("read back %d bytes of %d, %v", len(got), len(body), err)
 	}
 	h.WaitReady(0, 2)
+}
+
+// testDurable counts how often the DataNodes flush a block.
+func testDurable(t *testing.T, h *servers.HDFS) {
+	b := open(t, h.Authority, &Options{Conf: map[string]string{"dfs.blocksize": "1m"}})
+	if !b.Durable() {
+		t.Errorf("it is not durable without encryption")
+	}
+	before := h.Syncs(0) + h.Syncs(1)
+	if _, err := b.Put(t.Context(), "k", random(3<<20)); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; { // their counters are a second old
+		got := h.Syncs(0) + h.Syncs(1) - before
+		if got >= 6 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("3 blocks of 2 replicas were flushed %d times, want 6 or more", got)
+		}
+		wait(t.Context(), 100*time.Millisecond)
+	}
 }
 
 func setSafeMode(t *testing.T, b *Bucket, action protoreflect.EnumNumber) {

@@ -86,6 +86,7 @@ func (b *Bucket) NewWriter(ctx context.Context, key string) (*Writer, error) {
 // none.
 func (w *Writer) open(c *client, d defaults) (err error) {
 	w.temp = w.tempName(c)
+	c.guard.sync = c.bucket.syncs()
 	w.file, err = c.CreateFile(w.temp, d.replication, d.blockSize, c.bucket.filePerm)
 	if isAbsent(err) {
 		if err := c.MkdirAll(c.bucket.root, c.bucket.dirPerm); err != nil {

@@ -91,7 +91,7 @@ func (h *HDFS) writeConf(core, hdfs map[string]string) error {
 			return err
 		}
 	}
-	files := map[string]string{"log4j.properties": hadoopLog, "core-site.xml": siteXML(core), "hdfs-site.xml": siteXML(hdfs)}
+	files := map[string]string{"log4j.properties": hadoopLog, "hadoop-metrics2.properties": "*.period=1\n", "core-site.xml": siteXML(core), "hdfs-site.xml": siteXML(hdfs)}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(h.ConfDir, name), []byte(text), 0o644); err != nil {
 			return err

@@ -43,6 +43,7 @@ type HDFS struct {
 	jars      string
 	javaFlags []string
 	pages     []string // of each NameNode, host:port
+	dataPages []string // of each DataNode, host:port
 	nameNodes []*hadoopProcess
 	dataNodes []*hadoopProcess
 }
@@ -171,7 +172,25 @@ func (h *HDFS) nameNode(i int, ha bool) *hadoopProcess {
 }
 
 func (h *HDFS) dataNode(i int) *hadoopProcess {
-	return &hadoopProcess{name: fmt.Sprintf("DataNode %d", i), args: []string{dataNodeClass, "-Ddfs.datanode.data.dir=" + h.DataDir(i)}}
+	page := fmt.Sprintf("127.0.0.1:%d", freePort(h.t))
+	h.dataPages = append(h.dataPages, page)
+	args := []string{dataNodeClass, "-Ddfs.datanode.data.dir=" + h.DataDir(i), "-Ddfs.datanode.http.address=" + page}
+	return &hadoopProcess{name: fmt.Sprintf("DataNode %d", i), args: args}
+}
+
+// Syncs counts how often a DataNode has flushed a block to its disk.
+func (h *HDFS) Syncs(i int) int {
+	h.t.Helper()
+	response, err := http.Get("http://" + h.dataPages[i] + "/jmx?qry=Hadoop:service=DataNode,name=DataNodeActivity-*")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var page struct{ Beans []struct{ FsyncCount int } }
+	if err := json.NewDecoder(response.Body).Decode(&page); err != nil || len(page.Beans) != 1 {
+		h.t.Fatalf("DataNode %d tells %+v, %v", i, page, err)
+	}
+	return page.Beans[0].FsyncCount
 }
 
 // DataDir is where a DataNode keeps its blocks.
