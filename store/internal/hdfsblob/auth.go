@@ -40,7 +40,7 @@ func (b *Bucket) clientOptions(ctx context.Context) (hdfs.ClientOptions, error) 
 		return o, nil
 	}
 	if o.KerberosServicePrincipleName == "" {
-		return o, fmt.Errorf("Kerberos is asked for, but the Hadoop configuration has no dfs.namenode.kerberos.principal: %w", fs.ErrInvalid)
+		return o, fmt.Errorf("the Hadoop configuration has no dfs.namenode.kerberos.principal, although Kerberos is asked for: %w", fs.ErrInvalid)
 	}
 	client, err := b.login()
 	if err != nil {

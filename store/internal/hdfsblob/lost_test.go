@@ -2,6 +2,7 @@ package hdfsblob
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -130,5 +131,45 @@ func testLostAnswers(t *testing.T, authority string) {
 	p.arm("delete", 1, false)
 	if err := b.Delete(ctx, "answer, once", nil); err != nil && !errors.Is(err, ErrUnavailable) && !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("delete with a lost answer: %v", err)
+	}
+}
+
+// TestStalled asks a NameNode that takes connections and never answers.
+func TestStalled(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return // the test has ended
+			}
+			defer c.Close()
+		}
+	}()
+	b, err := Open(l.Addr().String(), "/", &Options{Timeout: 200 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if _, err := b.Stat(t.Context(), "k"); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("stat: %v, want ErrUnavailable", err)
+	}
+	patient, err := Open(l.Addr().String(), "/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer patient.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	if _, err := patient.Stat(ctx, "k"); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrUnavailable) {
+		t.Errorf("stat with a deadline: %v, want DeadlineExceeded", err)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	maxPart     = 64 << 20 // bytes of a part of a long stream, held in memory until it is written
+	maxPart     = 32 << 20
 	partBuffers = 2
 )
 

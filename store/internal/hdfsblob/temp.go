@@ -35,7 +35,7 @@ func newTempName() string {
 func (b *Bucket) removeTemp(ctx context.Context, temp string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanTimeout)
 	defer cancel()
-	b.with(ctx, "remove", temp, func(c *client) error {
+	_ = b.with(ctx, "remove", temp, func(c *client) error {
 		_, err := c.remove(temp)
 		return err
 	})
@@ -48,7 +48,7 @@ func (b *Bucket) sweepOnce(ctx context.Context) {
 	b.swept = true
 	b.mu.Unlock()
 	if !swept {
-		b.Sweep(ctx, sweepAge)
+		_, _ = b.Sweep(ctx, sweepAge)
 	}
 }
 

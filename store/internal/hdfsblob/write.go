@@ -145,7 +145,7 @@ func (w *Writer) Abort() error {
 // drop ends the client, and with it what the library still has in flight and the lease on the temporary file.
 func (w *Writer) drop() {
 	w.lease.client.guard.close(errClosed)
-	w.file.Close() // fails at once; it ends the library's heartbeats
+	_ = w.file.Close() // fails at once; it ends the library's heartbeats
 	w.lease.end(errClosed)
 }
 
