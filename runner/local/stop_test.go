@@ -259,3 +259,20 @@ func TestKillOfTheLauncher(t *testing.T) {
 		waitGone(t, spec.Mark, 30*time.Second)
 	}
 }
+
+// Without a guard the process itself still goes with the launcher.
+func TestKillOfTheLauncherWithoutGuard(t *testing.T) {
+	t.Setenv(unguardVar, "1")
+	spec := shell(t, `echo ready; exec sleep 600`)
+	cmd, out := launcher(t, spec)
+	out.wait(t, "ready")
+	poll(t, 30*time.Second, func() bool { // until the guard has gone
+		guards, _ := exec.Command("pgrep", "-P", fmt.Sprint(cmd.Process.Pid), "-f", "heirloom-guard").Output()
+		return len(guards) == 0
+	})
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	waitGone(t, spec.Mark, 30*time.Second)
+}
