@@ -318,6 +318,7 @@ func launcher(t *testing.T, spec Spec) (*exec.Cmd, *expect) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // of one that a failed test leaves; its guard does the rest
 	return cmd, out
 }
 

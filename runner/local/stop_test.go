@@ -203,7 +203,7 @@ func TestIgnoredSignalStaysIgnored(t *testing.T) {
 
 // A suspended launcher suspends the job, and resumes it.
 func TestSuspend(t *testing.T) {
-	spec := shell(t, `echo pid $$; while [ ! -e "$GO" ]; do sleep 0.01; done`)
+	spec := shell(t, `echo pid $$; while [ ! -e "$GO" ]; do :; done`)
 	stop := filepath.Join(t.TempDir(), "go")
 	spec.Env = append(spec.Env, "GO="+stop)
 	cmd, out := launcher(t, spec)
