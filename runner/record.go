@@ -73,7 +73,7 @@ func (r *run) writeStart(ctx context.Context) error {
 
 func (r *run) attemptStart() tracker.AttemptStart {
 	return tracker.AttemptStart{
-		Time: r.begun, Command: r.job.Args, Dir: r.workdir(),
+		Time: r.begun, Command: r.job.Args, Environ: r.job.Environ, Dir: r.workdir(),
 		Host: hostname(), User: userName(r.job.Environ), PID: os.Getpid(), BootID: bootID(),
 	}
 }
