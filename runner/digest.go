@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"io/fs"
-	"path/filepath"
 
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
@@ -65,29 +63,4 @@ func (t *tree) describe(m *pyjson.Object, hash HashMode) {
 	if hash != HashSize {
 		m.Set(KeyTreeSHA256, string(store.DigestOf(t.lines)))
 	}
-}
-
-// measureTree does for a directory what measure does for a file.
-func (r *run) measureTree(ctx context.Context, dir string, m *pyjson.Object) error {
-	var sum tree
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		rel, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		one := &pyjson.Object{}
-		if err := r.measure(ctx, path, rel, one); err != nil {
-			return err
-		}
-		sum.add(filepath.ToSlash(rel), one)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	sum.describe(m, r.job.Hash)
-	return nil
 }

@@ -11,9 +11,9 @@ func hostname() string {
 	return name
 }
 
-// userName is who we are: by the environment's own word first, which is what the
+// UserName is who we are, as runs record it: by the environment's own word first, which is what the
 // person chose to be called.
-func userName(environ []string) string {
+func UserName(environ []string) string {
 	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {
 		if text := lookup(environ, name); text != "" {
 			return text

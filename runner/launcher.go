@@ -89,7 +89,7 @@ func (l *Launcher) plan(job Job) (*run, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	if r.job.Name == "" {
+	if r.job.Name == "" && r.id == "" { // a further attempt keeps the name of the run
 		r.job.Name = commandName(job.Args)
 	}
 	var err error

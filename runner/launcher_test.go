@@ -288,9 +288,14 @@ func TestGitIsRecorded(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "git"), []byte(fake), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, script := range map[string]string{"short": "true", "long": "sleep 1.3"} {
-		t.Run(name, func(t *testing.T) {
-			job := sh(script)
+	launched(t, l, sh("true"))
+	for _, tt := range []struct {
+		name, script string
+		writes       int64
+	}{{"short", "true", 4}, {"long", "sleep 1.3", 5}} {
+		t.Run(tt.name, func(t *testing.T) {
+			before := writes(l)
+			job := sh(tt.script)
 			job.Dir = t.TempDir()
 			if err := os.Mkdir(filepath.Join(job.Dir, ".git"), 0o700); err != nil {
 				t.Fatal(err)
@@ -300,23 +305,26 @@ func TestGitIsRecorded(t *testing.T) {
 			if got := run.Metadata.Text(tracker.KeyGitCommit); got != "c0ffee" || value(run.Metadata, tracker.KeyGitDirty) != false {
 				t.Errorf("metadata %s", jsonOf(run.Metadata))
 			}
+			if n := writes(l) - before; n != tt.writes {
+				t.Errorf("%d writes, want %d", n, tt.writes)
+			}
 		})
 	}
+}
+
+func writes(l *Launcher) int64 {
+	n := l.Store.Stats().Requests
+	return n["put"] + n["create"] + n["append"]
 }
 
 // The numbers of requests are part of what a launch costs.
 func TestFewRequests(t *testing.T) {
 	l := newLauncher(t, t.TempDir(), nil)
 	launched(t, l, sh("true"))
-	before := l.Store.Stats().Requests
+	before := writes(l)
 	launched(t, l, sh("true"))
-	after := l.Store.Stats().Requests
-	var writes int64
-	for _, op := range []string{"put", "create", "append"} {
-		writes += after[op] - before[op]
-	}
-	if writes != 4 { // start, metadata, metadata, end
-		t.Errorf("%d writes: %v, %v", writes, before, after)
+	if n := writes(l) - before; n != 4 { // start, metadata, metadata, end
+		t.Errorf("%d writes", n)
 	}
 }
 

@@ -47,7 +47,7 @@ func (r *run) registerOutputs(ctx context.Context) error {
 	for _, output := range r.job.Outputs {
 		name := names.of(output)
 		group.Go(func() error {
-			return r.register(ctx, &done, func() (tracker.Artifact, error) { return r.namedOutput(ctx, name, output) })
+			return r.register(ctx, &done, func() (tracker.Artifact, error) { return r.describer().Describe(ctx, name, output) })
 		})
 	}
 	err := group.Wait()
@@ -173,61 +173,9 @@ func (r *run) outputFile(ctx context.Context, rel string) (tracker.Artifact, err
 	case !r.place.inPlace:
 		return a, err
 	}
-	if err := r.measure(ctx, path, rel, a.Metadata); err != nil {
+	if err := r.describer().measure(ctx, path, rel, a.Metadata); err != nil {
 		return a, err
 	}
 	a.Metadata.Set(tracker.KeyKind, kindOf(rel, r.Store.Layout().CheckpointFilename()))
 	return a, nil
-}
-
-// measure sets what the hash mode asks for of a local file, and makes sure that
-// the file will outlive a power failure, as its record does.
-func (r *run) measure(ctx context.Context, path, name string, m *pyjson.Object) error {
-	f, err := openRegular(path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }()
-	before, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if r.place.inPlace {
-		_ = f.Sync() // refused for files opened for reading on some systems
-	}
-	if r.job.Hash == HashNone {
-		return nil
-	}
-	m.Set(tracker.KeySizeBytes, before.Size())
-	if r.job.Hash == HashSize {
-		return nil
-	}
-	digest, n, err := digestOf(ctx, f)
-	if err != nil {
-		return err
-	}
-	if after, err := f.Stat(); err != nil || n != before.Size() || !after.ModTime().Equal(before.ModTime()) {
-		r.warnf("output %s was written to while it was registered", name)
-	}
-	m.Set(tracker.KeySizeBytes, n)
-	m.Set(tracker.KeySHA256, string(digest))
-	return nil
-}
-
-// openRegular opens a file and makes sure that it is one: the open of a FIFO that
-// took its place would wait for ever.
-func openRegular(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|openNonblock, 0)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file", path)
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	return f, nil
 }

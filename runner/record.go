@@ -73,8 +73,8 @@ func (r *run) writeStart(ctx context.Context) error {
 
 func (r *run) attemptStart() tracker.AttemptStart {
 	return tracker.AttemptStart{
-		Time: r.begun, Command: r.job.Args, Dir: r.workdir(),
-		Host: hostname(), User: userName(r.job.Environ), PID: os.Getpid(), BootID: bootID(),
+		Time: r.begun, Command: r.job.Args, Environ: r.job.Environ, Dir: r.workdir(),
+		Host: hostname(), User: UserName(r.job.Environ), PID: os.Getpid(), BootID: bootID(),
 	}
 }
 
@@ -110,7 +110,7 @@ func (r *run) metadata() *pyjson.Object {
 		{Key: tracker.KeyName, Value: r.job.Name},
 		{Key: tracker.KeyProject, Value: r.job.Project},
 		{Key: tracker.KeyExperiment, Value: r.job.Experiment},
-		{Key: tracker.KeyUser, Value: userName(r.job.Environ)},
+		{Key: tracker.KeyUser, Value: UserName(r.job.Environ)},
 		{Key: tracker.KeyHost, Value: hostname()},
 		{Key: tracker.KeyDir, Value: r.workdir()},
 		{Key: tracker.KeyOutputDir, Value: r.outputURL()},

@@ -32,6 +32,7 @@ type Attempt struct {
 type AttemptStart struct {
 	Time      time.Time // zero = now
 	Command   []string  // redacted before it is written
+	Environ   []string  // "NAME=value"; only what store.RedactEnv lets through is written
 	Dir       string    // working directory
 	Host      string
 	User      string
@@ -176,6 +177,9 @@ func (a AttemptStart) body(writer string) ([]byte, error) {
 	if a.PID != 0 {
 		o.Set("pid", a.PID)
 	}
+	if environ := recordedEnviron(a.Environ); environ.Len() > 0 {
+		o.Set("environ", environ)
+	}
 	if a.Scheduler.Len() > 0 {
 		o.Set("scheduler", a.Scheduler)
 	}
@@ -200,6 +204,8 @@ func (a *AttemptStart) read(body []byte) error {
 	pid, _ := o.Get("pid")
 	n, _ := pid.(int64)
 	a.PID = int(n)
+	environ, _ := o.Get("environ")
+	a.Environ = environList(environ)
 	scheduler, _ := o.Get("scheduler")
 	a.Scheduler, _ = scheduler.(*Metadata)
 	return nil

@@ -28,7 +28,8 @@ func TestStoredForm(t *testing.T) {
 		check(t, tr.AddSource(ctx, runB, tracker.Source{ID: "clicks@v1", Role: tracker.RoleInput,
 			URI: "s3://b/clicks", Name: "clicks", Version: "v1", Digest: "sha256:00"}))
 		n, err := tr.StartAttempt(ctx, runB, tracker.AttemptStart{Command: []string{"python", "train.py"}, Dir: "/w",
-			Host: "h", User: "u", PID: 7, BootID: "b", Scheduler: object("job_id", 12)})
+			Host: "h", User: "u", PID: 7, BootID: "b",
+			Environ: []string{"HOME=/root", "CUDA_VISIBLE_DEVICES=0", "AWS_SECRET_ACCESS_KEY=hunter2"}, Scheduler: object("job_id", 12)})
 		if err != nil || n != 1 {
 			t.Fatalf("attempt %d, %v", n, err)
 		}
@@ -52,7 +53,7 @@ func TestStoredForm(t *testing.T) {
 			key(runB, "heirloom/links", b32("clicks@v1"), "="): `{"time": ` + now +
 				`, "role": "input", "uri": "s3://b/clicks", "name": "clicks", "version": "v1", "digest": "sha256:00"}`,
 			key(runB, "heirloom/attempts/000001/start"): `{"time": ` + now +
-				`, "command": ["python", "train.py"], "dir": "/w", "host": "h", "user": "u", "boot_id": "b", "writer": "heirloom test", "pid": 7, "scheduler": {"job_id": 12}}`,
+				`, "command": ["python", "train.py"], "dir": "/w", "host": "h", "user": "u", "boot_id": "b", "writer": "heirloom test", "pid": 7, "environ": {"CUDA_VISIBLE_DEVICES": "0"}, "scheduler": {"job_id": 12}}`,
 			key(runB, "heirloom/attempts/000001/beat"): `{"time": "2026-11-21T10:01:00.123456789Z"}`,
 			key(runB, "heirloom/attempts/000001/end"):  `{"time": "2026-11-21T10:01:00.123456789Z", "state": "FAILED", "exit_code": 3, "signal": "SIGTERM"}`,
 		})

@@ -50,6 +50,27 @@ func TestOneRecordUnreadable(t *testing.T) {
 	}
 }
 
+// TestUnreadableTextFile still tells of the edge, which the name of the file says.
+func TestUnreadableTextFile(t *testing.T) {
+	armed := false
+	s := openStore(t, "mem://", &store.Options{Intercept: func(_ context.Context, q store.Request, do func() error) error {
+		if armed && q.Op == "get" && strings.Contains(q.Key, "/sources/") {
+			return &store.Error{Op: "get", Key: q.Key, Kind: store.ErrPermission}
+		}
+		return do()
+	}})
+	tr := tracker.NewFileTracker(s, nil)
+	put(t, s, key(runB, "sources", runA.Encode()), "m\n")
+	check(t, tr.AddSource(t.Context(), runB, tracker.Source{ID: runC, Artifact: "m"}))
+	armed = true
+	run, err := tr.Run(t.Context(), runB)
+	check(t, err)
+	same(t, "sources", links(run.Sources), []string{string(runC) + "#m", string(runA)})
+	if len(run.Warnings) != 2 {
+		t.Errorf("warnings %v", run.Warnings)
+	}
+}
+
 // TestUnavailableIsNoAnswer must not let a part pass for the whole.
 func TestUnavailableIsNoAnswer(t *testing.T) {
 	for _, kind := range []error{store.ErrUnavailable, nil} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
@@ -101,7 +102,7 @@ func redactKnown(m *Metadata) *Metadata {
 		m = m.Clone()
 		list := make([]any, len(command))
 		for i, arg := range store.RedactArgs(command) {
-			list[i] = arg
+			list[i] = strings.ToValidUTF8(arg, "\ufffd")
 		}
 		m.Set(KeyCommand, list)
 	}

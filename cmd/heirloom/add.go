@@ -80,10 +80,22 @@ func (a *app) target(c *cobra.Command) (target, error) {
 	if own.Text == "" {
 		return target{}, a.noRun(c)
 	}
+	if err := a.placed(c, settings); err != nil {
+		return target{}, err
+	}
 	if t.run, err = tracker.ParseRunID(own.Text); err != nil {
 		return target{}, fmt.Errorf("read %s: %w", own.Origin.Place, err)
 	}
 	return t, nil
+}
+
+// placed refuses to make a new store for a job whose TorchX trackers are none that is known here.
+func (a *app) placed(c *cobra.Command, settings *config.Config) error {
+	names := a.getenv("TORCHX_TRACKERS")
+	if names == "" || settings.Get(config.Tracker).Text != "" || settings.Get(config.Store).Origin.Level != config.LevelDefault {
+		return nil
+	}
+	return usagef(c.CommandPath(), "TORCHX_TRACKERS is %q, of which only a configured fsspec is known here; say --store URL", names)
 }
 
 // noRun says why it is unknown which run is meant.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -50,7 +51,8 @@ func execute(ctx context.Context, p process) int {
 	if command.Name() == "run" {
 		code = runExitCode(err)
 	}
-	if _, silent := err.(jobExit); !silent {
+	var job jobExit
+	if !errors.As(err, &job) {
 		a.report(err, code)
 	}
 	return code

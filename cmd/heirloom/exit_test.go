@@ -83,6 +83,7 @@ func TestSeesOnlyTheGivenEnvironment(t *testing.T) {
 func TestSecretsDoNotShow(t *testing.T) {
 	secret := "AKIAIOSFODNN7EXAMPLE"
 	for _, args := range [][]string{
+		{"runs", secret},
 		{"runs", "--store", "ftp://user:" + secret + "@host/p"},
 		{"runs", "--store", "s3://b/p?password=" + secret + "&nonsense=1"},
 		{"config", "explain", "--store", "s3://user:" + secret + "@b/p"},

@@ -3,13 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
-	"os/user"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
+	"github.com/heirloom-ml/heirloom/runner"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
@@ -57,7 +57,7 @@ func (a *app) runRuns(c *cobra.Command, q runsQuery) error {
 		return err
 	}
 	if q.mine {
-		q.user = a.userName()
+		q.user = runner.UserName(a.environ)
 	}
 	p, err := a.here(c.Context())
 	if err != nil {
@@ -127,19 +127,6 @@ func stateNames() []string {
 		string(tracker.Unsubmitted), string(tracker.Submitted), string(tracker.Pending), string(tracker.Running),
 		string(tracker.Succeeded), string(tracker.Failed), string(tracker.Cancelled), string(tracker.Lost), string(tracker.Unknown),
 	}
-}
-
-// userName is who we are, found as the runner finds it: the environment's own word first.
-func (a *app) userName() string {
-	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {
-		if text := a.getenv(name); text != "" {
-			return text
-		}
-	}
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return ""
 }
 
 // register gives a flag its completion; the flag exists, so there is no error.

@@ -128,12 +128,15 @@ func TestSignalsArePassedOn(t *testing.T) {
 	// Each signal is counted by the job; a duplicate would be counted twice.
 	const job = `
 trap 'echo got INT' INT; trap 'echo got HUP' HUP; trap 'echo got QUIT' QUIT
-trap 'echo got USR1' USR1; trap 'echo got USR2' USR2; trap 'echo got TERM; exit 9' TERM
+trap 'echo got USR1' USR1
+sleep 600 &
+trap 'grep -q "State:.S" /proc/$!/status && echo child alive; echo got USR2' USR2
+trap 'echo got TERM; exit 9' TERM
 echo ready; while :; do sleep 0.01; done`
 	spec := shell(t, job)
 	cmd, out := launcher(t, spec)
 	out.wait(t, "ready")
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTERM} {
+	for _, sig := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTERM} {
 		if err := cmd.Process.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
@@ -145,6 +148,9 @@ echo ready; while :; do sleep 0.01; done`
 	exit := lastExit(t, out)
 	if exit.Code != 9 || exit.Signal != "" || exit.Stop != "SIGTERM" || exit.Killed {
 		t.Errorf("got %+v", exit)
+	}
+	if !strings.Contains(out.String(), "child alive") {
+		t.Error("SIGUSR1 reached a child, who knows nothing of it")
 	}
 	for _, name := range []string{"INT", "HUP", "QUIT", "USR1", "USR2", "TERM"} {
 		if n := strings.Count(readLog(t, spec, stdoutLog), "got "+name+"\n"); n != 1 {
@@ -197,7 +203,7 @@ func TestIgnoredSignalStaysIgnored(t *testing.T) {
 
 // A suspended launcher suspends the job, and resumes it.
 func TestSuspend(t *testing.T) {
-	spec := shell(t, `echo pid $$; while [ ! -e "$GO" ]; do sleep 0.01; done`)
+	spec := shell(t, `echo pid $$; while [ ! -e "$GO" ]; do :; done`)
 	stop := filepath.Join(t.TempDir(), "go")
 	spec.Env = append(spec.Env, "GO="+stop)
 	cmd, out := launcher(t, spec)
@@ -252,4 +258,21 @@ func TestKillOfTheLauncher(t *testing.T) {
 		_ = cmd.Wait()
 		waitGone(t, spec.Mark, 30*time.Second)
 	}
+}
+
+// Without a guard the process itself still goes with the launcher.
+func TestKillOfTheLauncherWithoutGuard(t *testing.T) {
+	t.Setenv(unguardVar, "1")
+	spec := shell(t, `echo ready; exec sleep 600`)
+	cmd, out := launcher(t, spec)
+	out.wait(t, "ready")
+	poll(t, 30*time.Second, func() bool { // until the guard has gone
+		guards, _ := exec.Command("pgrep", "-P", fmt.Sprint(cmd.Process.Pid), "-f", "heirloom-guard").Output()
+		return len(guards) == 0
+	})
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	waitGone(t, spec.Mark, 30*time.Second)
 }

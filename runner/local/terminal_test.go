@@ -39,7 +39,7 @@ func terminal(t *testing.T) (master, slave *os.File) {
 // Ctrl-C in a terminal reaches each process of the job once, and the job can
 // read from the terminal.
 func TestTerminal(t *testing.T) {
-	spec := shell(t, `trap 'echo interrupted' INT
+	spec := shell(t, `echo pid $$; trap 'echo interrupted' INT
 sh -c 'trap "echo child interrupted; exit" INT; echo ready; while :; do sleep 0.01; done'
 read -r line; echo "read <$line>"; trap 'echo late' INT; sleep 0.2`)
 	master, slave := terminal(t)
@@ -58,6 +58,13 @@ read -r line; echo "read <$line>"; trap 'echo late' INT; sleep 0.2`)
 		_, _ = io.Copy(out, master) // ends when the last holder of the slave has gone
 	}()
 	out.wait(t, "ready")
+	var job int
+	if _, err := fmt.Sscanf(out.String(), "pid %d", &job); err != nil {
+		t.Fatal(err)
+	}
+	if s, ok := readStat(job); !ok || s.session != job || s.group != job {
+		t.Errorf("the job %d is in session %d and group %d: the terminal would reach it too", job, s.session, s.group)
+	}
 	if _, err := master.WriteString("\x03"); err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func documented(t *testing.T) map[string][]string {
 }
 
 // opaque are objects whose keys the user chose: what is below them is data.
-var opaque = regexp.MustCompile(`^(?:metadata|artifacts\[\]\.metadata|attempts\[\]\.scheduler|runs\[\]\.(?:params|metrics|tags))$`)
+var opaque = regexp.MustCompile(`^(?:metadata|artifacts\[\]\.metadata|attempts\[\]\.(?:environ|scheduler)|runs\[\]\.(?:params|metrics|tags))$`)
 
 // fields lists the path of each field in a document, each once.
 func fields(v any, path string, found map[string]bool) {

@@ -97,7 +97,7 @@ func samples() map[string]*tracker.Run {
 		{Number: 1, Start: tracker.AttemptStart{Time: at(4, 0), Command: []string{"eval", "--split", "test"}, Host: "gpu-1"},
 			End: &tracker.AttemptEnd{Time: at(4, 30), State: "FAILED", Signal: "SIGKILL"}},
 		{Number: 2, Beat: at(5, 6), Start: tracker.AttemptStart{Time: at(5, 0), Command: []string{"eval", "--split", "test"}, Dir: "/work", Host: "gpu-1",
-			User: "ann", PID: 4711, BootID: "b", Scheduler: meta("job_id", "77")},
+			User: "ann", PID: 4711, BootID: "b", Environ: []string{"CUDA_VISIBLE_DEVICES=0,1"}, Scheduler: meta("job_id", "77")},
 			End: &tracker.AttemptEnd{Time: at(5, 12), State: "SUCCEEDED", ExitCode: &code}},
 	}
 	full.Warnings = []tracker.Warning{{Key: "NRXWG===/metadata/17", Reason: "not JSON: unexpected end"}}

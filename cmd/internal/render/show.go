@@ -1,6 +1,8 @@
 package render
 
 import (
+	"strings"
+
 	"io"
 	"time"
 
@@ -56,19 +58,20 @@ type shownSource struct {
 }
 
 type shownAttempt struct {
-	Number    int            `json:"number"`
-	State     *string        `json:"state"`
-	Started   stamp          `json:"started"`
-	Ended     stamp          `json:"ended"`
-	Beat      stamp          `json:"beat"`
-	ExitCode  *int           `json:"exit_code"`
-	Signal    *string        `json:"signal"`
-	Command   []string       `json:"command"`
-	Dir       *string        `json:"dir"`
-	Host      *string        `json:"host"`
-	User      *string        `json:"user"`
-	PID       *int           `json:"pid"`
-	Scheduler *pyjson.Object `json:"scheduler"`
+	Number    int               `json:"number"`
+	State     *string           `json:"state"`
+	Started   stamp             `json:"started"`
+	Ended     stamp             `json:"ended"`
+	Beat      stamp             `json:"beat"`
+	ExitCode  *int              `json:"exit_code"`
+	Signal    *string           `json:"signal"`
+	Command   []string          `json:"command"`
+	Environ   map[string]string `json:"environ"`
+	Dir       *string           `json:"dir"`
+	Host      *string           `json:"host"`
+	User      *string           `json:"user"`
+	PID       *int              `json:"pid"`
+	Scheduler *pyjson.Object    `json:"scheduler"`
 }
 
 type shownWarning struct {
@@ -101,7 +104,8 @@ func newShown(r *tracker.Run) shown {
 func newShownAttempt(r *tracker.Run, a tracker.Attempt, last bool) shownAttempt {
 	doc := shownAttempt{
 		Number: a.Number, Started: stamp(a.Start.Time), Beat: stamp(a.Beat), Command: append([]string{}, a.Start.Command...),
-		Dir: maybe(a.Start.Dir), Host: maybe(a.Start.Host), User: maybe(a.Start.User), Scheduler: a.Start.Scheduler,
+		Environ: environMap(a.Start.Environ),
+		Dir:     maybe(a.Start.Dir), Host: maybe(a.Start.Host), User: maybe(a.Start.User), Scheduler: a.Start.Scheduler,
 	}
 	if a.Start.PID != 0 {
 		doc.PID = &a.Start.PID
@@ -141,4 +145,14 @@ func since(start, end time.Time) any {
 		return end
 	}
 	return brief(end) + " (" + span(end.Sub(start)) + ")"
+}
+
+// environMap is an environment by name, empty if none was recorded.
+func environMap(environ []string) map[string]string {
+	m := make(map[string]string, len(environ))
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		m[name] = value
+	}
+	return m
 }

@@ -162,3 +162,40 @@ func TestAppendWaitsNoLongerThanItsContext(t *testing.T) {
 		t.Errorf("%d locks are kept", len(b.locks))
 	}
 }
+
+// TestAppendToReplacedFile replaces the file while an appender waits for its lock: the line goes into the new one.
+func TestAppendToReplacedFile(t *testing.T) {
+	b := openTest(t, t.TempDir())
+	put(t, b, "k")
+	holder, err := os.Open(b.Path("k"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := tryLock(holder); !ok || err != nil {
+		t.Fatalf("lock: %v, %v", ok, err)
+	}
+	b.sys.write = func(f *os.File, p []byte) (int, error) {
+		if there, err := os.Stat(b.Path("k")); err == nil {
+			if mine, err := f.Stat(); err == nil && !isTemp(strings.TrimPrefix(f.Name(), b.Dir()+"/")) && !os.SameFile(mine, there) {
+				t.Error("a line was written to a file that has no name any more")
+			}
+		}
+		return f.Write(p)
+	}
+	var group sync.WaitGroup
+	group.Go(func() {
+		if err := b.AppendLines(t.Context(), "k", []string{"line"}); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := b.Put(t.Context(), "k", []byte("new\n")); err != nil {
+		t.Error(err)
+	}
+	if err := holder.Close(); err != nil {
+		t.Error(err)
+	}
+	group.Wait()
+	if got := readLines(t, b, "k"); !slices.Equal(got, []string{"new", "line"}) {
+		t.Errorf("lines %q", got)
+	}
+}

@@ -18,6 +18,12 @@ import (
 func smallDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
+	mountSmall(t, dir)
+	return dir
+}
+
+func mountSmall(t *testing.T, dir string) {
+	t.Helper()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
 		t.Skipf("a small file system cannot be mounted here (run as root): %v", err)
 	}
@@ -26,7 +32,6 @@ func smallDisk(t *testing.T) string {
 			t.Error(err)
 		}
 	})
-	return dir
 }
 
 func TestFullDisk(t *testing.T) {
@@ -80,10 +85,7 @@ func TestOtherFileSystemBelow(t *testing.T) {
 	if err := os.Mkdir(below, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Mount("tmpfs", below, "tmpfs", 0, "size=256k"); err != nil {
-		t.Skipf("a file system cannot be mounted here (run as root): %v", err)
-	}
-	defer unix.Unmount(below, unix.MNT_DETACH)
+	mountSmall(t, below)
 	for _, mode := range []Mode{Replace, Create} {
 		if _, err := b.writeAll(t.Context(), "mounted/k", nil, mode); !errors.Is(err, syscall.EXDEV) {
 			t.Errorf("error %v, want EXDEV", err)
