@@ -87,7 +87,7 @@ func wrap(op, path string, err error) error {
 	if remote, ok := errors.AsType[exception](err); ok {
 		e.Class = remote.Exception()
 		e.Err = remoteError{said(remote), err}
-	} else if inner, ok := errors.AsType[*fs.PathError](err); ok {
+	} else if inner, ok := errors.AsType[*fs.PathError](err); ok && !isEnded(err) {
 		e.Err = inner.Err // whose verb and path are ours
 	}
 	e.Kind = kindOf(err)
@@ -118,7 +118,7 @@ func kindOf(err error) error {
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if isEnded(err) {
 		return nil
 	}
 	for _, kind := range []error{
@@ -136,6 +136,10 @@ func kindOf(err error) error {
 		return kindOfClass(className(remote.Exception()), remote.Method())
 	}
 	return ErrUnavailable
+}
+
+func isEnded(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // kindOfClass goes by the last part of the exception's name. A plain IOException says nothing but in its text,
