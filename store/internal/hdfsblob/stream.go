@@ -10,8 +10,10 @@ import (
 )
 
 const (
+	// maxPart is the size of a part of a long stream, which is held in memory until it is written, and becomes a block.
 	maxPart     = 32 << 20
 	partBuffers = 2
+	firstBuffer = 1 << 20 // bytes; it grows with the part
 )
 
 // Send makes one request of a streamed write: it calls do, again if that fails and again allows it. bytes is what the
@@ -66,21 +68,21 @@ func (s *stream) writeParts(ctx context.Context, r io.Reader) error {
 	for range partBuffers {
 		free <- nil
 	}
-	err := s.readParts(ctx, r, free, func(p *part, body, buffer []byte) {
+	err := s.readParts(ctx, r, free, func(p *part, body []byte) {
 		group.Go(func() error {
-			defer func() { free <- buffer }()
+			defer func() { free <- body }()
 			return s.send(ctx, int64(len(body)), true, func(ctx context.Context) error { return s.writePart(ctx, p, body) })
 		})
 	})
 	failed := group.Wait()
-	if err != nil && !errors.Is(err, context.Canceled) {
-		return err
+	if failed != nil {
+		return failed // which ended the reading
 	}
-	return errors.Join(failed, err)
+	return err
 }
 
 // readParts hands over each part in turn, at least one, which is then the only one that may be empty.
-func (s *stream) readParts(ctx context.Context, r io.Reader, free chan []byte, hand func(p *part, body, buffer []byte)) error {
+func (s *stream) readParts(ctx context.Context, r io.Reader, free chan []byte, hand func(p *part, body []byte)) error {
 	size, err := s.bucket.partSize(ctx)
 	if err != nil {
 		return err
@@ -92,23 +94,39 @@ func (s *stream) readParts(ctx context.Context, r io.Reader, free chan []byte, h
 			return ctx.Err()
 		case buffer = <-free:
 		}
-		if buffer == nil {
-			buffer = make([]byte, size)
-		}
-		n, err := io.ReadFull(r, buffer)
+		body, err := fill(r, buffer, int(size))
 		last := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 		if err != nil && !last {
 			return err
 		}
-		if n > 0 || len(s.parts) == 0 {
+		if len(body) > 0 || len(s.parts) == 0 {
 			p := &part{}
 			s.parts = append(s.parts, p)
-			hand(p, buffer[:n], buffer)
+			hand(p, body)
 		}
 		if last {
 			return nil
 		}
 	}
+}
+
+// fill reads up to size bytes into buffer, which may be nil, from its beginning. The error is that of io.ReadFull.
+func fill(r io.Reader, buffer []byte, size int) ([]byte, error) {
+	if buffer == nil {
+		buffer = make([]byte, 0, min(firstBuffer, size))
+	}
+	buffer = buffer[:0]
+	for len(buffer) < size {
+		if len(buffer) == cap(buffer) {
+			buffer = slices.Grow(buffer, min(len(buffer), size-len(buffer)))
+		}
+		n, err := io.ReadFull(r, buffer[len(buffer):min(cap(buffer), size)])
+		buffer = buffer[:len(buffer)+n]
+		if err != nil {
+			return buffer, err
+		}
+	}
+	return buffer, nil
 }
 
 // partSize is that of a block, if that is not too much to hold.
