@@ -94,3 +94,41 @@ func (c *client) remove(path string) (bool, error) {
 	}
 	return response.Get(response.Descriptor().Fields().ByName("result")).Bool(), nil
 }
+
+// list hands over the names in a directory that come after another, in the NameNode's order, until hand returns false.
+// There are none in what is no directory, or not there.
+func (c *client) list(dir, start string, hand func(status *hdfs.FileStatus) bool) error {
+	after := []byte(start)
+	for {
+		response, err := c.call("getListing", "GetListing", fields{"src": dir, "startAfter": after, "needLocation": false})
+		if err != nil {
+			if isAbsent(absent(err)) {
+				return nil
+			}
+			return err
+		}
+		known := response.Descriptor().Fields()
+		if !response.Has(known.ByName("dirList")) {
+			return nil
+		}
+		page := response.Get(known.ByName("dirList")).Message()
+		known = page.Descriptor().Fields()
+		names := page.Get(known.ByName("partialListing")).List()
+		for i := range names.Len() {
+			status, ok := names.Get(i).Message().Interface().(*hdfs.FileStatus)
+			if !ok {
+				return fmt.Errorf("a listing of another type: %w", errors.ErrUnsupported)
+			}
+			if len(status.GetPath()) == 0 {
+				return nil // a file is listed as itself, without a name
+			}
+			if !hand(status) {
+				return nil
+			}
+			after = status.GetPath()
+		}
+		if names.Len() == 0 || page.Get(known.ByName("remainingEntries")).Uint() == 0 {
+			return nil
+		}
+	}
+}

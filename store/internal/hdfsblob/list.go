@@ -3,7 +3,6 @@ package hdfsblob
 import (
 	"cmp"
 	"context"
-	"io/fs"
 	"iter"
 	"path"
 	"slices"
@@ -11,6 +10,9 @@ import (
 
 	"github.com/colinmarc/hdfs/v2"
 )
+
+// isDir is the type of a directory in a FileStatus.
+const isDir = 1
 
 // Entry is one name in a directory: an object, or a directory, of which only Key is set.
 type Entry struct {
@@ -137,54 +139,33 @@ func (b *Bucket) dirPath(dir string) string {
 // readDir gives the entries of a directory in the order of their keys, which is not that of the NameNode: bytes are
 // signed numbers to it, and names may be escaped.
 func (b *Bucket) readDir(ctx context.Context, at string) ([]dirEntry, error) {
-	var infos []fs.FileInfo
-	err := b.with(ctx, "list", at, func(c *client) (err error) {
-		infos, err = c.readDir(at)
-		return err
+	var entries []dirEntry
+	err := b.with(ctx, "list", at, func(c *client) error {
+		entries = nil
+		return c.list(at, "", func(status *hdfs.FileStatus) bool {
+			if e, ok := newDirEntry(status); ok {
+				entries = append(entries, e)
+			}
+			return true
+		})
 	})
 	if err != nil {
 		return nil, err
-	}
-	entries := make([]dirEntry, 0, len(infos))
-	for _, info := range infos {
-		if e, ok := newDirEntry(info); ok {
-			entries = append(entries, e)
-		}
 	}
 	slices.SortFunc(entries, func(a, b dirEntry) int { return cmp.Compare(a.order(), b.order()) })
 	return entries, nil
 }
 
-// readDir is empty for what is no directory.
-func (c *client) readDir(path string) ([]fs.FileInfo, error) {
-	f, err := c.Open(path)
-	if err = absent(err); isAbsent(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() // holds nothing
-	if !f.Stat().IsDir() {
-		return nil, nil
-	}
-	infos, err := f.Readdir(0)
-	if isAbsent(err) { // it went meanwhile
-		return nil, nil
-	}
-	return infos, err
-}
-
 // newDirEntry passes over temporary files, symbolic links and directories with nothing in them.
-func newDirEntry(info fs.FileInfo) (dirEntry, bool) {
-	e := dirEntry{elem: elemOf(info.Name()), isDir: info.IsDir()}
-	status, ok := info.Sys().(*hdfs.FileStatus)
-	if isTemp(info.Name()) && !e.isDir || ok && len(status.GetSymlink()) > 0 {
+func newDirEntry(status *hdfs.FileStatus) (dirEntry, bool) {
+	name := string(status.GetPath())
+	e := dirEntry{elem: elemOf(name), isDir: status.GetFileType() == isDir}
+	if isTemp(name) && !e.isDir || len(status.GetSymlink()) > 0 {
 		return e, false
 	}
 	if e.isDir {
-		return e, !ok || status.ChildrenNum == nil || status.GetChildrenNum() > 0
+		return e, status.ChildrenNum == nil || status.GetChildrenNum() > 0
 	}
-	e.object = newObject("", info)
+	e.object = objectOf(status)
 	return e, true
 }

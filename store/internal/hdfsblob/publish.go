@@ -57,7 +57,7 @@ func (b *Bucket) explain(ctx context.Context, made Object, temp, dst string, mod
 			return err
 		}
 		switch {
-		case err == nil && newObject("", info).id == made.id:
+		case err == nil && newObject(info).id == made.id:
 			return nil
 		case err == nil && info.IsDir():
 			return fmt.Errorf("%w: %w", fs.ErrInvalid, syscall.EISDIR)

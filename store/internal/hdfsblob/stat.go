@@ -21,10 +21,17 @@ type Object struct {
 	id      uint64
 }
 
-func newObject(key string, info fs.FileInfo) Object {
-	o := Object{Key: key, Size: info.Size(), ModTime: info.ModTime().UTC()}
-	if status, ok := info.Sys().(*hdfs.FileStatus); ok {
-		o.id = status.GetFileId()
+// newObject is without a key.
+func newObject(info fs.FileInfo) Object {
+	status, _ := info.Sys().(*hdfs.FileStatus) // as the library says; nil has the zero value of everything
+	return objectOf(status)
+}
+
+func objectOf(status *hdfs.FileStatus) Object {
+	o := Object{
+		Size:    int64(status.GetLength()),
+		ModTime: time.UnixMilli(int64(status.GetModificationTime())).UTC(),
+		id:      status.GetFileId(),
 	}
 	o.Version = fmt.Sprintf("%x-%x-%x", o.id, o.ModTime.UnixMilli(), o.Size)
 	return o
@@ -54,7 +61,7 @@ func (c *client) statFile(path string) (Object, error) {
 	if info.IsDir() {
 		return Object{}, &fs.PathError{Op: "stat", Path: path, Err: fmt.Errorf("a directory, no object: %w", fs.ErrNotExist)}
 	}
-	return newObject("", info), nil
+	return newObject(info), nil
 }
 
 // absent makes absence of the exception for a path below a file.

@@ -4,20 +4,17 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
-	"io"
-	"io/fs"
 	"path"
 	"strings"
 	"time"
+
+	"github.com/colinmarc/hdfs/v2"
 )
 
 const (
 	tempStart = ".heirloom-"
 	tempEnd   = ".tmp"
 	sweepAge  = 72 * time.Hour
-	// sweepSample bounds what the first write of a process looks at in a large directory.
-	sweepSample = 1000
 )
 
 // isTemp says whether name is that of one of our temporary files.
@@ -52,35 +49,28 @@ func (b *Bucket) sweepOnce(ctx context.Context) {
 	}
 }
 
-// Sweep removes the temporary files that were begun at least age ago, among the first of the directory, and says how
-// many. What a crash leaves behind costs space and nothing else.
+// Sweep removes the temporary files that were begun at least age ago and says how many. What a crash leaves behind costs
+// space and nothing else.
 func (b *Bucket) Sweep(ctx context.Context, age time.Duration) (removed int, err error) {
 	err = b.with(ctx, "sweep", b.root, func(c *client) error {
-		dir, err := c.Open(b.root)
-		if err != nil {
-			return err
-		}
-		defer dir.Close()
-		infos, err := dir.Readdir(sweepSample)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		for _, info := range infos {
-			if !isTemp(info.Name()) || info.IsDir() || time.Since(info.ModTime()) < age {
-				continue
+		var old []string
+		err := c.list(b.root, tempStart, func(status *hdfs.FileStatus) bool {
+			name := string(status.GetPath())
+			if isTemp(name) && status.GetFileType() != isDir && time.Since(objectOf(status).ModTime) >= age {
+				old = append(old, name)
 			}
-			ok, err := c.remove(path.Join(b.root, info.Name()))
+			return strings.HasPrefix(name, tempStart)
+		})
+		for _, name := range old {
 			if err != nil {
-				return err
+				break
 			}
-			if ok {
+			var ok bool
+			if ok, err = c.remove(path.Join(b.root, name)); ok {
 				removed++
 			}
 		}
-		return nil
+		return err
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
 	return removed, err
 }
