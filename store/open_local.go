@@ -20,7 +20,9 @@ func openFile(_ context.Context, rest string, opts Options) (*Store, error) {
 	if strings.Contains(rest, "?") {
 		return nil, invalid(errors.New("a file URL takes no parameters; write a path with a question mark without file://"))
 	}
-	rest = strings.TrimPrefix(rest, "localhost/")
+	if after, ok := strings.CutPrefix(rest, "localhost/"); ok {
+		rest = "/" + after
+	}
 	if !strings.HasPrefix(rest, "/") && !filepath.IsAbs(filepath.FromSlash(rest)) {
 		return nil, invalid(fmt.Errorf("a file URL holds an absolute path, as in file:///%s", rest))
 	}
