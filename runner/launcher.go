@@ -28,6 +28,7 @@ const (
 // exist.
 //
 // Signals (INT, TERM, HUP, QUIT, USR1, USR2, TSTP) go to the job while it runs.
+// When nobody reads our output any more the job gets SIGPIPE, as if it wrote there itself.
 // When ctx is cancelled the job gets SIGTERM and after the grace time SIGKILL; a
 // further INT or TERM while the outputs are being registered stops that. The end
 // is recorded in any case.

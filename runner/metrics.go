@@ -61,7 +61,7 @@ func lastMetrics(r io.Reader) (last *pyjson.Object, bad int, err error) {
 				bad++
 			}
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return last, bad, nil
 		}
 		if err != nil {

@@ -51,7 +51,7 @@ type checkedBody struct{ io.ReadCloser }
 
 func (b checkedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if err == nil || err == io.EOF || err == io.ErrUnexpectedEOF || kindOf(err) != nil || isEnded(err) {
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || kindOf(err) != nil || isEnded(err) {
 		return n, err
 	}
 	return n, errors.Join(ErrCorrupt, err)

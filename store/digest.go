@@ -16,7 +16,7 @@ func ParseDigest(s string) (Digest, error) {
 	text := strings.ToLower(s)
 	text = strings.TrimPrefix(text, "sha256:")
 	if raw, err := hex.DecodeString(text); err != nil || len(raw) != sha256.Size {
-		err := fmt.Errorf("%q is no SHA-256: 64 hexadecimal digits are wanted, alone or after sha256:", s)
+		err := fmt.Errorf("%q is no SHA-256: 64 hexadecimal digits are wanted, with or without sha256: before them", s)
 		return "", &Error{Op: "parse digest", Kind: ErrInvalid, Err: err}
 	}
 	return Digest(text), nil

@@ -61,7 +61,7 @@ func (s *Store) downloadFile(ctx context.Context, obj Object, root *os.Root, nam
 		err = root.Rename(filepath.FromSlash(part), filepath.FromSlash(name))
 	}
 	if err != nil {
-		root.Remove(filepath.FromSlash(part)) // what is left of it, if anything
+		_ = root.Remove(filepath.FromSlash(part)) // what is left of it, if anything
 	}
 	return s.wrap("download", string(obj.Key), err)
 }

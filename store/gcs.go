@@ -230,7 +230,7 @@ func (p *gcsPager) stop() {}
 // missingBucket makes clear what it is that does not exist where no object was
 // asked for.
 func missingBucket(err error) error {
-	if kindOf(err) == ErrNotExist {
+	if errors.Is(kindOf(err), ErrNotExist) {
 		return errors.Join(storage.ErrBucketNotExist, err)
 	}
 	return err

@@ -43,9 +43,12 @@ func (s *Store) AddLines(ctx context.Context, key Key, lines func(context.Contex
 	return s.renamed("append", s.uniteLines(ctx, key, checked))
 }
 
+// maxRounds bounds how often an object is rewritten because others change it.
+const maxRounds = 1000
+
 // uniteLines rewrites the object until it holds all lines.
 func (s *Store) uniteLines(ctx context.Context, key Key, lines linesFunc) error {
-	for try := 1; ; try++ {
+	for try := 1; try <= maxRounds; try++ {
 		more, err := s.uniteOnce(ctx, key, lines)
 		lost := errors.Is(err, ErrConflict) || errors.Is(err, ErrExist)
 		if err != nil && !lost || err == nil && !more {
@@ -58,6 +61,7 @@ func (s *Store) uniteLines(ctx context.Context, key Key, lines linesFunc) error 
 			return s.wrap("append", string(key), err)
 		}
 	}
+	return &Error{Op: "append", Key: string(key), Kind: ErrConflict, Err: fmt.Errorf("the object changed under each of %d tries", maxRounds)}
 }
 
 // uniteOnce is one round of read, unite and put. more asks for another, to see

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -19,7 +20,9 @@ func openFile(_ context.Context, rest string, opts Options) (*Store, error) {
 	if strings.Contains(rest, "?") {
 		return nil, invalid(errors.New("a file URL takes no parameters; write a path with a question mark without file://"))
 	}
-	rest = strings.TrimPrefix(rest, "localhost/")
+	if after, ok := strings.CutPrefix(rest, "localhost/"); ok {
+		rest = "/" + after
+	}
 	if !strings.HasPrefix(rest, "/") && !filepath.IsAbs(filepath.FromSlash(rest)) {
 		return nil, invalid(fmt.Errorf("a file URL holds an absolute path, as in file:///%s", rest))
 	}
@@ -32,13 +35,20 @@ func openPath(path string, opts Options) (*Store, error) {
 		return nil, invalid(errors.New("the path holds a zero byte"))
 	}
 	b, err := localblob.Open(path, &localblob.Options{Shared: opts.Shared})
-	if errors.Is(err, syscall.ENOTDIR) {
-		return nil, invalid(fmt.Errorf("%s is not a directory", path))
-	}
 	if err != nil {
-		return nil, err
+		return nil, notDirectory(path, err)
 	}
 	return newStore(place{scheme: "file", root: b.Dir()}, "", &localBackend{bucket: b}, opts), nil
+}
+
+// notDirectory gives err its kind where a file lies in the way, for which
+// package os has an error without a number.
+func notDirectory(path string, err error) error {
+	info, statErr := os.Stat(path)
+	if errors.Is(err, syscall.ENOTDIR) || statErr == nil && !info.IsDir() {
+		return invalid(errors.New("not a directory"))
+	}
+	return err
 }
 
 // localBackend is a directory of the local file system.

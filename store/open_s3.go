@@ -125,8 +125,8 @@ func splitBucket(scheme, rest string) (bucket, prefix string, query url.Values, 
 	switch {
 	case bucket == "":
 		return "", "", nil, invalid(fmt.Errorf("the URL names no bucket; it is written %s://bucket/prefix", scheme))
-	case strings.ContainsAny(bucket, "@: "):
-		return "", "", nil, invalid(fmt.Errorf("%q is no name of a bucket; it is written %s://bucket/prefix", RedactURL(bucket), scheme))
+	case strings.ContainsAny(bucket, "@: "): // not shown: it may hold a password
+		return "", "", nil, invalid(fmt.Errorf("what stands for the bucket is no name of one; the URL is written %s://bucket/prefix", scheme))
 	}
 	if prefix != "" {
 		if err := checkKey(prefix); err != nil {

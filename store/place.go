@@ -10,8 +10,6 @@ type place struct {
 	scheme string
 	root   string // what stands after "scheme://": an absolute path, or the bucket
 	query  string // "?endpoint=…", in the order of the names, or ""
-	// endpoint names the far side in errors, "" for what is not remote.
-	endpoint string
 }
 
 // URL is the canonical address of the root of this store, valid for Open. It

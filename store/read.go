@@ -31,7 +31,7 @@ func (s *Store) getOnce(ctx context.Context, key Key) ([]byte, error) {
 		return nil, err
 	}
 	// One byte more shows an object that is longer than it said.
-	if _, err := r.Read(make([]byte, 1)); err != io.EOF {
+	if _, err := r.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		return nil, s.wrap("get", string(key), err)
 	}
 	return body, nil

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 )
 
 // wrap makes an *Error of what a backend returned, unless it is one already.
@@ -16,7 +17,15 @@ func wrap(op, key string, err error) error {
 		}
 		return &Error{Op: op, Key: key, Kind: e.Kind, Err: e.Err}
 	}
-	return &Error{Op: op, Key: key, Kind: kindOf(err), Err: brief(err)}
+	return &Error{Op: op, Key: key, Kind: kindOf(err), Err: brief(plainPath(key, err))}
+}
+
+// plainPath drops what package os says of the path where the Error says it too.
+func plainPath(key string, err error) error {
+	if p, ok := err.(*fs.PathError); ok && p.Path == key {
+		return p.Err
+	}
+	return err
 }
 
 // remote is a backend with a far side to name in errors.
@@ -29,10 +38,11 @@ func (s *Store) wrap(op, key string, err error) error {
 	if e, ok := errors.AsType[*Error](err); ok && e.Op != "" {
 		return err
 	}
+	err = wrap(op, key, err)
 	r, isRemote := s.back.(remote)
-	e, ok := wrap(op, key, err).(*Error)
+	e, ok := errors.AsType[*Error](err)
 	if !ok || !isRemote || e.Err == nil {
-		return wrap(op, key, err)
+		return err
 	}
 	where := r.endpoint()
 	switch {
@@ -40,7 +50,7 @@ func (s *Store) wrap(op, key string, err error) error {
 		e.Err = briefError{fmt.Sprintf("%s has no bucket %s", where, s.place.root), e.Err}
 	case noBucket(e.Err):
 		e.Err = briefError{"there is no bucket " + s.place.root, e.Err}
-	case e.Kind == ErrUnavailable && where != "":
+	case errors.Is(e.Kind, ErrUnavailable) && where != "":
 		e.Err = fmt.Errorf("%s is unavailable: %w", where, e.Err)
 	}
 	return e

@@ -54,7 +54,7 @@ func (s *Store) write(ctx context.Context, op string, key Key, body []byte, cond
 	r := Request{Op: requestOp(cond), Key: string(key), Bytes: int64(len(body))}
 	unsure, err := s.do(ctx, r, func(ctx context.Context) error {
 		_, err := s.back.write(ctx, full, body, cond)
-		if cond.absent && kindOf(err) == ErrConflict {
+		if cond.absent && errors.Is(kindOf(err), ErrConflict) {
 			return errors.Join(ErrExist, brief(err)) // the condition was absence
 		}
 		return err

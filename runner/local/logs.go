@@ -24,6 +24,7 @@ type logs struct {
 	out, err *stream
 	combined *combined
 	copies   sync.WaitGroup
+	gone     chan struct{} // tells that a reader of our output went away
 }
 
 // openLogs creates the three files in dir, or appends to them.
@@ -32,12 +33,12 @@ func openLogs(dir string, out, err io.Writer) (*logs, error) {
 	if fail != nil {
 		return nil, fail
 	}
-	l := &logs{combined: &combined{file: both}}
-	if l.out, fail = openStream(filepath.Join(dir, stdoutLog), l.combined, out); fail != nil {
+	l := &logs{combined: &combined{file: both}, gone: make(chan struct{}, 1)}
+	if l.out, fail = openStream(filepath.Join(dir, stdoutLog), l.combined, out, l.gone); fail != nil {
 		_ = both.Close()
 		return nil, fail
 	}
-	if l.err, fail = openStream(filepath.Join(dir, stderrLog), l.combined, err); fail != nil {
+	if l.err, fail = openStream(filepath.Join(dir, stderrLog), l.combined, err, l.gone); fail != nil {
 		l.out.closeAll()
 		_ = both.Close()
 		return nil, fail
@@ -96,7 +97,7 @@ type stream struct {
 	partial     []byte // the line not yet ended
 }
 
-func openStream(path string, both *combined, show io.Writer) (*stream, error) {
+func openStream(path string, both *combined, show io.Writer, gone chan<- struct{}) (*stream, error) {
 	file, err := openLog(path)
 	if err != nil {
 		return nil, err
@@ -106,7 +107,7 @@ func openStream(path string, both *combined, show io.Writer) (*stream, error) {
 		_ = file.Close()
 		return nil, err
 	}
-	v, err := newView(path, show)
+	v, err := newView(path, show, gone)
 	if err != nil {
 		_, _, _ = file.Close(), r.Close(), w.Close()
 		return nil, err

@@ -144,17 +144,24 @@ func TestClosedConsoleCostsNothing(t *testing.T) {
 	}
 }
 
-// A reader of our standard output that goes away does not end us by SIGPIPE.
+// A reader of our standard output that goes away ends the job as it would end a
+// program of its own, not us; a job that ignores the signal keeps its logs.
 func TestBrokenPipeOnStandardOutput(t *testing.T) {
-	spec := shell(t, "seq 100000; exit 5")
-	cmd := exec.Command("sh", "-c", `"$0" | head -1`, os.Args[0])
-	text := mustJSON(t, spec)
-	cmd.Env = append(os.Environ(), launcherVar+"="+text)
-	if out, err := cmd.Output(); err != nil || string(out) != "1\n" {
-		t.Fatalf("%q, %v", out, err)
-	}
-	if got := readLog(t, spec, stdoutLog); !strings.HasSuffix(got, "\n100000\n") {
-		t.Errorf("the log ends early, at %d bytes", len(got))
+	for _, test := range []struct{ name, script, last string }{
+		{"ends", "while echo 1; do :; done", "1\n"},
+		{"ignores", "trap '' PIPE; seq 100000", "\n100000\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			spec := shell(t, test.script)
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", `"$0" | head -1`, os.Args[0])
+			cmd.Env = append(os.Environ(), launcherVar+"="+mustJSON(t, spec))
+			if out, err := cmd.Output(); err != nil || string(out) != "1\n" {
+				t.Fatalf("%q, %v", out, err)
+			}
+			if got := readLog(t, spec, stdoutLog); !strings.HasSuffix(got, test.last) {
+				t.Errorf("the log ends early, at %d bytes", len(got))
+			}
+		})
 	}
 }
 

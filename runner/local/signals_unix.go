@@ -26,7 +26,7 @@ func caught() []os.Signal {
 // to the process itself what only it can know the meaning of.
 func (p *Process) pass(sig os.Signal) {
 	switch sig {
-	case syscall.SIGPIPE:
+	case syscall.SIGPIPE: // it may be about any pipe or connection of ours; see readerGone
 	case syscall.SIGTSTP: // the job stops and then we do; SIGCONT comes as a signal of its own
 		p.signalGroup(syscall.SIGSTOP)
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
@@ -44,6 +44,14 @@ func (p *Process) pass(sig os.Signal) {
 		p.note(sig)
 		p.signalAll(sig.(syscall.Signal))
 	}
+}
+
+// readerGone gives the job what it would have had if it wrote to our output
+// itself: most programs end (yes | head), those that ignore it go on and keep
+// their logs.
+func (p *Process) readerGone() {
+	p.note(syscall.SIGPIPE)
+	p.signalAll(syscall.SIGPIPE)
 }
 
 // signalGroup signals the group of the process, which while it has a member

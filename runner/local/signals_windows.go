@@ -25,6 +25,9 @@ func (p *Process) signalAll(sig syscall.Signal) {
 	}
 }
 
+// readerGone does nothing: there is no signal for it here.
+func (p *Process) readerGone() {}
+
 func (p *Process) members() []int { return nil }
 
 func birthOf(int) uint64 { return 0 }

@@ -25,6 +25,8 @@ func (p *Process) attend(ctx context.Context) {
 			p.terminate("cancel")
 		case sig := <-p.spec.Signals.next():
 			p.pass(sig)
+		case <-p.logs.gone:
+			p.readerGone()
 		case <-kill:
 			p.killed = true
 			p.signalAll(sigKill)

@@ -1,9 +1,11 @@
 package local
 
 import (
+	"errors"
 	"io"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -14,8 +16,9 @@ const maxUnlogged = 1 << 20 // bytes
 // a reader that is slow, stopped or gone costs neither the job nor the log
 // anything.
 type view struct {
-	out io.Writer // nil = nobody watches
-	log *os.File
+	out  io.Writer // nil = nobody watches
+	log  *os.File
+	gone chan<- struct{} // told when the reader of out has gone away
 
 	mu     sync.Mutex // guards what follows
 	more   *sync.Cond
@@ -35,8 +38,8 @@ type part struct {
 	bytes    []byte
 }
 
-func newView(path string, out io.Writer) (*view, error) {
-	v := &view{out: out, done: make(chan struct{})}
+func newView(path string, out io.Writer, gone chan<- struct{}) (*view, error) {
+	v := &view{out: out, gone: gone, done: make(chan struct{})}
 	v.more = sync.NewCond(&v.mu)
 	if out == nil {
 		close(v.done)
@@ -137,6 +140,12 @@ func (v *view) count(n int, err error) {
 	defer v.mu.Unlock()
 	v.shown += int64(n)
 	v.failed = v.failed || err != nil
+	if errors.Is(err, syscall.EPIPE) {
+		select {
+		case v.gone <- struct{}{}:
+		default: // it is known
+		}
+	}
 }
 
 // drain waits for the end of the view, or until nothing was shown for that long,

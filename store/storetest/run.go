@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/heirloom-ml/heirloom/store"
 )
@@ -50,21 +52,25 @@ type Failure struct {
 	Case, Message string
 }
 
-// Check tries every case outside of a test, each on a store of its own from
-// open, which must be empty. It returns those that failed, in their order.
-func Check(ctx context.Context, open func() *store.Store) []Failure {
-	var failures []Failure
-	for _, c := range Cases() {
-		if text := check(ctx, c, open()); text != "" {
-			failures = append(failures, Failure{c.Name, text})
+// caseTimeout ends a case outside of a test that gets nowhere.
+const caseTimeout = 2 * time.Minute
+
+// Check tries the cases outside of a test, each on a store of its own from open,
+// which must be empty, and yields those that fail, in their order. What is not
+// asked for is not run.
+func Check(ctx context.Context, open func() *store.Store) iter.Seq[Failure] {
+	return func(yield func(Failure) bool) {
+		for _, c := range Cases() {
+			if text := check(ctx, c, open()); text != "" && !yield(Failure{c.Name, text}) {
+				return
+			}
 		}
 	}
-	return failures
 }
 
 // check runs one case and gives what it complained about, "" for nothing.
 func check(ctx context.Context, c Case, s *store.Store) string {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithTimeout(ctx, caseTimeout)
 	defer cancel()
 	r := &recorder{ctx: ctx}
 	done := make(chan struct{})

@@ -38,7 +38,7 @@ func appendsInOrder(dir *os.File) (bool, error) {
 		return false, errors.Join(&os.PathError{Op: "statfs", Path: dir.Name(), Err: err})
 	}
 	for _, magic := range networkMagics {
-		if int64(stat.Type) == magic {
+		if int64(stat.Type) == magic { //nolint:unconvert // the type differs between architectures
 			return false, nil
 		}
 	}

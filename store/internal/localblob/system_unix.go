@@ -33,7 +33,7 @@ func removeDir(root *os.Root, dir string) error {
 // inode returns the number by which the file system knows the file, 0 where it has none.
 func inode(info fs.FileInfo) uint64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(stat.Ino)
+		return uint64(stat.Ino) //nolint:unconvert // the type differs between systems
 	}
 	return 0
 }
