@@ -38,14 +38,25 @@ recorded unless --hash asks for it. An artifact of the same name is replaced.`,
 		Example: `  heirloom add artifact model out/model.safetensors --kind model
   heirloom add artifact weights s3://bucket/weights.bin --metadata epochs=3
   heirloom add artifact table s3://bucket/table.parquet --hash size`,
-		Args: takes("NAME PATH"),
-		RunE: func(c *cobra.Command, args []string) error { return a.addArtifact(c, args[0], args[1], f) },
+		Args:              takes("NAME PATH"),
+		ValidArgsFunction: completeArtifact,
+		RunE:              func(c *cobra.Command, args []string) error { return a.addArtifact(c, args[0], args[1], f) },
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.kind, "kind", "", "what it is, `KIND`: "+strings.Join(artifactKinds(), ", "))
 	flags.StringArrayVar(&f.pairs, "metadata", nil, "`K=V` or K:=JSON, more about it; may be repeated")
 	flags.StringVar(&f.hash, "hash", "", "what to record, `MODE` sha256, size or none (HEIRLOOM_HASH; default sha256, of a URL none)")
+	register(c, "kind", fixed(artifactKinds()))
+	register(c, "hash", fixed(hashModes()))
 	return c
+}
+
+// completeArtifact completes PATH; a NAME is the user's to choose.
+func completeArtifact(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) != 1 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return files(c, args, typed)
 }
 
 func (a *app) addArtifact(c *cobra.Command, name, path string, f artifactFlags) error {

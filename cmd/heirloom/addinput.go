@@ -22,6 +22,7 @@ or a path. What is known about it besides goes into the flags.`,
 		Example: `  heirloom add input clicks@2026-11-20
   heirloom add input s3://data/clicks/ --digest sha256:9f86d0…
   heirloom add input clicks@3 --uri s3://data/clicks/3`,
+		ValidArgsFunction: files,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && (known.Name != "" || known.URI != "") {
 				return nil

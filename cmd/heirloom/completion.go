@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/heirloom-ml/heirloom/runner"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
@@ -50,4 +51,34 @@ func matching(ctx context.Context, t *tracker.FileTracker, typed string) []strin
 		return ids
 	}
 	return names
+}
+
+// completeStates completes the last of several states with commas between them.
+func completeStates(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	before := typed[:strings.LastIndexByte(typed, ',')+1]
+	var words []string
+	for _, state := range stateNames() {
+		words = append(words, before+state)
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
+// files leaves the completion to the shell, which knows files, and the commands of a line.
+func files(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// fixed completes with the same words always.
+func fixed(words []string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// hashModes lists what --hash takes.
+func hashModes() []string {
+	return []string{string(runner.HashSHA256), string(runner.HashSize), string(runner.HashNone)}
+}
+
+// register gives a flag its completion; the flag exists, so there is no error.
+func register(c *cobra.Command, flag string, complete cobra.CompletionFunc) {
+	_ = c.RegisterFlagCompletionFunc(flag, complete)
 }

@@ -52,6 +52,8 @@ func newRun(a *app) *cobra.Command {
 		Long:    runHelp,
 		Example: runExample,
 		Args:    atLeastOne("COMMAND"),
+
+		ValidArgsFunction: files,
 		RunE: func(c *cobra.Command, args []string) error {
 			f.hasRunID = c.Flags().Changed("run-id")
 			return a.runRun(c, args, f)
@@ -72,7 +74,10 @@ func newRun(a *app) *cobra.Command {
 	flags.DurationVar(&f.grace, "grace", 0, "`TIME` from SIGTERM to SIGKILL (HEIRLOOM_GRACE; default 30s)")
 	flags.StringVar(&f.runID, "run-id", "", "full `ID` of the run; one that exists gets a further attempt")
 	register(c, "source", a.completeRun)
-	register(c, "hash", fixed([]string{"sha256", "size", "none"}))
+	register(c, "hash", fixed(hashModes()))
+	for _, flag := range []string{"params", "input", "output"} {
+		register(c, flag, files)
+	}
 	return c
 }
 

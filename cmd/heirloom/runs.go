@@ -44,7 +44,7 @@ gave a sign of life; UNKNOWN if its writer does not say.`,
 	flags.BoolVar(&q.mine, "mine", false, "only runs of the current user")
 	flags.StringSliceVar(&q.states, "state", nil, "only runs in this `STATE`; several with commas")
 	register(c, "parent", a.completeRun)
-	register(c, "state", fixed(stateNames()))
+	register(c, "state", completeStates)
 	return c
 }
 
@@ -127,14 +127,4 @@ func stateNames() []string {
 		string(tracker.Unsubmitted), string(tracker.Submitted), string(tracker.Pending), string(tracker.Running),
 		string(tracker.Succeeded), string(tracker.Failed), string(tracker.Cancelled), string(tracker.Lost), string(tracker.Unknown),
 	}
-}
-
-// register gives a flag its completion; the flag exists, so there is no error.
-func register(c *cobra.Command, flag string, complete cobra.CompletionFunc) {
-	_ = c.RegisterFlagCompletionFunc(flag, complete)
-}
-
-// fixed completes with the same words always.
-func fixed(words []string) cobra.CompletionFunc {
-	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 }
