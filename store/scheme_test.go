@@ -75,8 +75,8 @@ func TestOpenRefuses(t *testing.T) {
 		{"mem://a//b", store.ErrInvalid, "empty element"},
 		{file, store.ErrInvalid, "not a directory"},
 		{file + "/below", store.ErrInvalid, "not a directory"},
-		{"hdfs://nn:8020/p", store.ErrUnsupported, "HDFS"},
-		{"hdfs:///p", store.ErrUnsupported, "HDFS"},
+		{"hdfs:///p", store.ErrInvalid, "names no host"},
+		{"viewfs://c/p", store.ErrInvalid, "known are"},
 		{"dbfs:/p", store.ErrUnsupported, "Databricks"},
 	} {
 		t.Run(c.url, func(t *testing.T) {
