@@ -127,10 +127,7 @@ func (b *gcsBackend) write(ctx context.Context, key string, body []byte, cond co
 		w.Close()
 		return Object{}, err
 	}
-	if err := w.Close(); err != nil {
-		return Object{}, missingBucket(err)
-	}
-	return gcsObject(w.Attrs()), nil
+	return closed(w)
 }
 
 // stream sends a source of more than one part through a resumable upload, whose
@@ -175,10 +172,7 @@ func (b *gcsBackend) resumable(ctx context.Context, key string, first []byte, re
 		w.Close()
 		return Object{}, err
 	}
-	if err := w.Close(); err != nil {
-		return Object{}, missingBucket(err)
-	}
-	return gcsObject(w.Attrs()), nil
+	return closed(w)
 }
 
 func (b *gcsBackend) remove(ctx context.Context, key string) error {
@@ -226,6 +220,19 @@ func (p *gcsPager) next(ctx context.Context) ([]Entry, bool, error) {
 }
 
 func (p *gcsPager) stop() {}
+
+// closed ends a write. An error for something that was stored nevertheless is a
+// checksum that differs, for which the SDK has no type.
+func closed(w *storage.Writer) (Object, error) {
+	err := w.Close()
+	switch stored := w.Attrs(); {
+	case err == nil:
+		return gcsObject(stored), nil
+	case stored != nil && kindOf(err) == nil && !isEnded(err):
+		return Object{}, errors.Join(ErrCorrupt, err)
+	}
+	return Object{}, missingBucket(err)
+}
 
 // missingBucket makes clear what it is that does not exist where no object was
 // asked for.
