@@ -59,7 +59,7 @@ func (o s3Options) load() []func(*config.LoadOptions) error {
 		WithTransportOptions(tuneTransport)
 	list := []func(*config.LoadOptions) error{
 		config.WithHTTPClient(client),
-		config.WithLogger(logging.Nop{}), // a library prints nothing
+		config.WithLogger(logging.Nop{}),                                   // a library prints nothing
 		config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }), // Store retries, and counts
 	}
 	if o.region != "" {
