@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/url"
 
 	"github.com/aws/smithy-go"
 	"google.golang.org/api/googleapi"
@@ -34,6 +35,9 @@ func brief(err error) error {
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return briefError{dns.Error(), err}
+	}
+	if request, ok := errors.AsType[*url.Error](err); ok {
+		return briefError{request.Err.Error(), err}
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"slices"
 	"strconv"
@@ -119,6 +120,7 @@ func (b *gcsBackend) write(ctx context.Context, key string, body []byte, cond co
 	w := o.NewWriter(ctx)
 	w.ChunkSize = 0 // one request, no buffer
 	w.ContentType = contentType
+	w.CRC32C, w.SendCRC32C = crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)), true
 	if cond.id != "" {
 		w.Metadata = map[string]string{writeIDName: cond.id}
 	}
@@ -127,10 +129,7 @@ func (b *gcsBackend) write(ctx context.Context, key string, body []byte, cond co
 		w.Close()
 		return Object{}, err
 	}
-	if err := w.Close(); err != nil {
-		return Object{}, missingBucket(err)
-	}
-	return gcsObject(w.Attrs()), nil
+	return closed(w)
 }
 
 // stream sends a source of more than one part through a resumable upload, whose
@@ -175,10 +174,7 @@ func (b *gcsBackend) resumable(ctx context.Context, key string, first []byte, re
 		w.Close()
 		return Object{}, err
 	}
-	if err := w.Close(); err != nil {
-		return Object{}, missingBucket(err)
-	}
-	return gcsObject(w.Attrs()), nil
+	return closed(w)
 }
 
 func (b *gcsBackend) remove(ctx context.Context, key string) error {
@@ -226,6 +222,18 @@ func (p *gcsPager) next(ctx context.Context) ([]Entry, bool, error) {
 }
 
 func (p *gcsPager) stop() {}
+
+// closed ends a write.
+func closed(w *storage.Writer) (Object, error) {
+	if err := w.Close(); err != nil {
+		return Object{}, missingBucket(err)
+	}
+	stored := w.Attrs()
+	if w.SendCRC32C && stored.CRC32C != w.CRC32C {
+		return Object{}, fmt.Errorf("%w: what is stored has another checksum than what was sent", ErrCorrupt)
+	}
+	return gcsObject(stored), nil
+}
 
 // missingBucket makes clear what it is that does not exist where no object was
 // asked for.

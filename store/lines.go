@@ -17,7 +17,8 @@ type linesFunc func(context.Context) ([]string, error)
 // lines is called again on every try, so that it may list what is true by then.
 // If it returns nothing, nothing is written.
 //
-// Where Capabilities().Append, a lock is taken and the lines are appended; else
+// Writers of one process to one object are served together. Where
+// Capabilities().Append, a lock is taken and the lines are appended; else
 // the object is read, united and put on condition that it did not change; where
 // there is no Replace either, it is put without, until lines has nothing new. That
 // last way wants lines to tell what others added too, from what they recorded
@@ -32,15 +33,24 @@ func (s *Store) AddLines(ctx context.Context, key Key, lines func(context.Contex
 		if err == nil {
 			err = checkLines(list)
 		}
-		return list, err
+		return list, s.wrap("append", string(key), err)
 	}
-	if a, ok := s.back.(appender); ok && s.Capabilities().Append {
-		_, err := s.do(ctx, Request{Op: "append", Key: string(key)}, func(ctx context.Context) error {
-			return a.appendLines(ctx, full, checked)
-		})
-		return err
+	err = s.lines.add(ctx, full, checked, func(ctx context.Context, lines linesFunc) error {
+		return s.addLines(ctx, key, full, lines)
+	})
+	return s.wrap("append", string(key), s.renamed("append", err))
+}
+
+// addLines does it by the means of the backend.
+func (s *Store) addLines(ctx context.Context, key Key, full string, lines linesFunc) error {
+	a, ok := s.back.(appender)
+	if !ok || !s.Capabilities().Append {
+		return s.uniteLines(ctx, key, lines)
 	}
-	return s.renamed("append", s.uniteLines(ctx, key, checked))
+	_, err := s.do(ctx, Request{Op: "append", Key: string(key)}, func(ctx context.Context) error {
+		return a.appendLines(ctx, full, lines)
+	})
+	return err
 }
 
 // maxRounds bounds how often an object is rewritten because others change it.

@@ -11,6 +11,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/logging"
 )
 
 const (
@@ -58,6 +59,7 @@ func (o s3Options) load() []func(*config.LoadOptions) error {
 		WithTransportOptions(tuneTransport)
 	list := []func(*config.LoadOptions) error{
 		config.WithHTTPClient(client),
+		config.WithLogger(logging.Nop{}),                                   // a library prints nothing
 		config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }), // Store retries, and counts
 	}
 	if o.region != "" {

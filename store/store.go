@@ -18,6 +18,7 @@ type core struct {
 	back  backend
 	opts  Options
 	meter meter
+	lines lineQueues
 
 	closing sync.Once
 	closed  error // set in closing

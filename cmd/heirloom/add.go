@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/config"
-	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
@@ -106,13 +104,13 @@ func (a *app) noRun(c *cobra.Command) error {
 	return usagef(c.CommandPath(), "no run is named: say --run ID, or call this inside a job (HEIRLOOM_RUN_ID)")
 }
 
-// writable is the run that text names; a full id of a run that is not recorded yet is taken as it is.
+// writable is the run that text names. A full id names itself, whether it is recorded or not: as a part of another,
+// "…/job-1" would be taken for "…/job-10".
 func (p place) writable(ctx context.Context, text string) (tracker.RunID, error) {
-	id, err := p.findRun(ctx, text)
-	if errors.Is(err, store.ErrNotExist) && isHandle(text) {
+	if isHandle(text) {
 		return tracker.ParseRunID(text)
 	}
-	return id, err
+	return p.findRun(ctx, text)
 }
 
 // isHandle reports the form scheduler://session/name, which nobody types by accident.

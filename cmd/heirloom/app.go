@@ -78,7 +78,7 @@ func (a *app) note(format string, args ...any) {
 
 // warn prints a warning on stderr, once, unless --quiet. It may be called from several goroutines.
 func (a *app) warn(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
+	text := oneLine(fmt.Sprintf(format, args...))
 	if _, told := a.warned.LoadOrStore(text, true); !told && !a.flags.quiet {
 		fmt.Fprintln(a.stderr, a.paint(yellow, "heirloom: warning:"), render.Sanitize(text))
 	}

@@ -168,7 +168,7 @@ type failure struct {
 
 // report prints an error on stderr: one sentence, or one JSON document.
 func (a *app) report(err error, code int) {
-	f := failure{Kind: kindName(err), Message: store.Redact(err.Error()), Advice: advice(err), ExitCode: code}
+	f := failure{Kind: kindName(err), Message: oneLine(store.Redact(err.Error())), Advice: advice(err), ExitCode: code}
 	if f.Kind == "interrupted" {
 		f.Message = f.Kind // where it happened to be says nothing
 	}
@@ -188,3 +188,6 @@ func (a *app) report(err error, code int) {
 	}
 	fmt.Fprintln(a.stderr, a.paint(red, "heirloom:"), render.Sanitize(strings.TrimSpace(text)))
 }
+
+// oneLine makes a sentence of errors that were joined, one on each line.
+func oneLine(text string) string { return strings.ReplaceAll(text, "\n", "; ") }

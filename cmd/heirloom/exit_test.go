@@ -58,6 +58,18 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+func TestJoinedErrorsAreOneSentence(t *testing.T) {
+	var errs bytes.Buffer
+	a := &app{process: process{stderr: &errs}}
+	err := fmt.Errorf("end run: %w", errors.Join(errors.New("write a"), errors.New("write b")))
+	a.report(err, exitOther)
+	a.warn("logs: %v", err)
+	want := "heirloom: end run: write a; write b\nheirloom: warning: logs: end run: write a; write b\n"
+	if got := errs.String(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // line runs one command line in this process and returns the exit code and both outputs.
 func line(t *testing.T, environ []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()

@@ -82,7 +82,7 @@ func (a *app) node(ctx context.Context, p place, text string) (*lineage.Graph, s
 	}
 	id, err := graph.ResolveIn(text, dir)
 	if err != nil {
-		return nil, "", &advised{err: err, advice: "heirloom runs lists the runs"}
+		return nil, "", &advised{err: err, advice: p.whereToLook(graph)}
 	}
 	return graph, id, nil
 }

@@ -27,5 +27,13 @@ func (p place) findRun(ctx context.Context, text string) (tracker.RunID, error) 
 	if _, near := graph.Resolve(text); errors.Is(near, store.ErrNotExist) {
 		err = near
 	}
-	return "", &advised{err: err, advice: "heirloom runs lists them all"}
+	return "", &advised{err: err, advice: p.whereToLook(graph)}
+}
+
+// whereToLook is the advice for a name that fits nothing: the list of runs, or the place where there are none.
+func (p place) whereToLook(graph *lineage.Graph) string {
+	if graph.Len() == 0 {
+		return "it is " + store.RedactURL(p.trackerURL()) + ", --store names another"
+	}
+	return "heirloom runs lists the runs"
 }

@@ -41,6 +41,7 @@ func newRoot(a *app) *cobra.Command {
 		Short:         "record runs and artifacts, and ask where they came from",
 		Long:          rootHelp,
 		Example:       rootExample,
+		Version:       readVersion().Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 
@@ -60,6 +61,7 @@ func newRoot(a *app) *cobra.Command {
 	addGroup(root, "else", newConfig(a), newVersion(a))
 	root.AddCommand(newDemoStep(a))
 	root.SetHelpCommand(newHelp())
+	root.SetVersionTemplate("heirloom {{.Version}}\n")
 	root.SetHelpCommandGroupID("else")
 	root.SetCompletionCommandGroupID("else")
 	root.SetFlagErrorFunc(a.flagError)

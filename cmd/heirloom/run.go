@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -152,7 +153,7 @@ func (a *app) job(ctx context.Context, p place, c *config.Config, args []string,
 		return runner.Job{}, err
 	}
 	if f.hasRunID {
-		if job.RunID, err = tracker.ParseRunID(f.runID); err != nil {
+		if job.RunID, err = p.wholeID(ctx, f.runID); err != nil {
 			return runner.Job{}, err
 		}
 	}
@@ -161,6 +162,24 @@ func (a *app) job(ctx context.Context, p place, c *config.Config, args []string,
 	}
 	job.Sources, err = p.used(ctx, f, job.Dir)
 	return job, err
+}
+
+// wholeID is the run that is to be begun or attempted again. A part of an id is refused: it would begin a run that looks
+// like the one that was meant. An id of another form is one if it is recorded.
+func (p place) wholeID(ctx context.Context, text string) (tracker.RunID, error) {
+	id, err := tracker.ParseRunID(text)
+	if err != nil || isHandle(text) {
+		return id, err
+	}
+	switch found, err := p.findRun(ctx, text); {
+	case errors.Is(err, store.ErrNotExist):
+		return "", invalidf("--run-id %q is not a full id, which is scheduler://session/name", text)
+	case err != nil:
+		return "", err
+	case found != id:
+		return "", invalidf("--run-id %q is not a full id; a run that it fits is %s", text, found)
+	}
+	return id, nil
 }
 
 // surroundings are our environment, with the bare tracker of the job's run in it, or none.

@@ -118,11 +118,27 @@ func seconds(r *tracker.Run) any {
 	return nil
 }
 
-// exitCode is that of the last attempt, nil if there is none.
+// exitCode is that of the last attempt, nil if that has not ended or was ended by a signal.
 func exitCode(r *tracker.Run) any {
-	if n := len(r.Attempts); n > 0 && r.Attempts[n-1].End != nil && r.Attempts[n-1].End.ExitCode != nil {
-		return *r.Attempts[n-1].End.ExitCode
+	if n := len(r.Attempts); n > 0 {
+		end := r.Attempts[n-1].End
+		if end == nil || end.ExitCode == nil {
+			return nil // the metadata may still tell of the attempt before
+		}
+		return *end.ExitCode
 	}
 	v, _ := r.Metadata.Get(tracker.KeyExitCode)
 	return v
+}
+
+// signal is the one that ended the last attempt, nil if none did.
+func signal(r *tracker.Run) any {
+	if n := len(r.Attempts); n > 0 {
+		end := r.Attempts[n-1].End
+		if end == nil || end.Signal == "" {
+			return nil
+		}
+		return end.Signal
+	}
+	return text(r, tracker.KeySignal)
 }

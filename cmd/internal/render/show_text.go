@@ -17,6 +17,7 @@ func showText(w io.Writer, r *tracker.Run, s Style) error {
 	p.pairs(
 		[]any{"id", r.ID}, []any{"name", text(r, tracker.KeyName)}, []any{"state", r.State},
 		[]any{"started", r.Started}, []any{"ended", since(r.Started, r.Ended)}, []any{"exit code", exitCode(r)},
+		[]any{"signal", signal(r)},
 	)
 	rest := r.Metadata.Clone()
 	rest.Delete(tracker.KeyName)

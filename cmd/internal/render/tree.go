@@ -23,11 +23,15 @@ func (p *picture) tree(w io.Writer, s Style) error {
 		}
 	}
 	var rows []row
+	of := ""
+	if name := p.sub.Query.Artifact; name != "" {
+		of = " of an artifact " + Sanitize(name)
+	}
 	if p.sub.Query.Up {
-		rows = append(rows, d.section(true, "up: made from", "up: no sources recorded")...)
+		rows = append(rows, d.section(true, "up: made from", "up: no sources"+of+" recorded")...)
 	}
 	if p.sub.Query.Down {
-		rows = append(rows, d.section(false, "down: used by", "down: no uses recorded")...)
+		rows = append(rows, d.section(false, "down: used by", "down: no uses"+of+" recorded")...)
 	}
 	d.write(append([]row{{node: p.sub.Root}}, rows...))
 	if n := len(p.arrows) - len(d.drawn); n > 0 {
