@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,6 +43,9 @@ or a path. What is known about it besides goes into the flags.`,
 			if err := t.tracker.AddSource(c.Context(), t.run, source); err != nil {
 				return err
 			}
+			if warning := absent(source); warning != "" {
+				a.warn("%s", warning)
+			}
 			return a.added(t, "used %s", source.ID)
 		},
 	}
@@ -75,6 +80,18 @@ func input(known tracker.Source, node, dir string) (tracker.Source, error) {
 		known.Digest = string(digest)
 	}
 	return tracker.NewInput(known, dir)
+}
+
+// absent says that a local file which is an input is not there; "" if it is, or if it lies elsewhere.
+func absent(s tracker.Source) string {
+	path, local := strings.CutPrefix(s.URI, "file://")
+	if !local || s.Role != tracker.RoleInput {
+		return ""
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return "input " + path + " does not exist"
+	}
+	return ""
 }
 
 // isLocation reports a URL, a path with a separator, or the name of an existing file.

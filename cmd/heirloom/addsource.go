@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,6 +34,9 @@ func newAddSource(a *app) *cobra.Command {
 			if err := t.tracker.AddSource(c.Context(), t.run, source); err != nil {
 				return err
 			}
+			if warning := t.unmade(c.Context(), source); warning != "" {
+				a.warn("%s", warning)
+			}
 			return a.added(t, "used %s", sourceLabel(source))
 		},
 		ValidArgsFunction: a.completeRuns,
@@ -54,6 +58,33 @@ func (p place) source(ctx context.Context, text string) (tracker.Source, error) 
 	id, err := p.writable(ctx, text[:cut])
 	return tracker.Source{ID: id, Artifact: text[cut+1:]}, err
 }
+
+// unmade says that a source has no such artifact, and which it has; "" if it has it. It is recorded all the same, since
+// the source may be at work still. One that has made nothing is passed over, and so are errors: it is only a warning.
+func (p place) unmade(ctx context.Context, s tracker.Source) string {
+	if s.Artifact == "" {
+		return ""
+	}
+	made, err := p.tracker.Artifacts(ctx, s.ID)
+	if err != nil || len(made) == 0 {
+		return ""
+	}
+	var names []string
+	for _, artifact := range made {
+		if artifact.Name == s.Artifact {
+			return ""
+		}
+		names = append(names, artifact.Name)
+	}
+	more := ""
+	if len(names) > maxNamed {
+		names, more = names[:maxNamed], ", …"
+	}
+	return fmt.Sprintf("%s has no artifact %q; it has %s%s", s.ID, s.Artifact, strings.Join(names, ", "), more)
+}
+
+// maxNamed is how many artifacts a warning names.
+const maxNamed = 8
 
 // sourceLabel reads "RUN" or "RUN#ARTIFACT".
 func sourceLabel(s tracker.Source) string {

@@ -98,6 +98,7 @@ func (a *app) runRun(c *cobra.Command, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	doubts := p.doubts(c.Context(), job.Sources)
 	launcher := runner.NewLauncher(p.store, p.tracker)
 	launcher.Version = readVersion().Version
 	outputDir := ""
@@ -106,6 +107,9 @@ func (a *app) runRun(c *cobra.Command, args []string, f runFlags) error {
 		a.note("heirloom: store %s, run %s, output %s", store.RedactURL(s.Store), s.RunID, s.OutputDir)
 		for _, notice := range s.Notices {
 			a.note("heirloom: %s", notice)
+		}
+		for _, doubt := range doubts {
+			a.warn("%s", doubt)
 		}
 	})
 	for _, w := range result.Warnings {
@@ -228,6 +232,19 @@ func (p place) used(ctx context.Context, f runFlags, dir string) ([]tracker.Sour
 		list = append(list, s)
 	}
 	return list, nil
+}
+
+// doubts are warnings of sources and inputs that are recorded but may be mistaken.
+func (p place) doubts(ctx context.Context, sources []tracker.Source) []string {
+	var list []string
+	for _, s := range sources {
+		for _, doubt := range []string{p.unmade(ctx, s), absent(s)} {
+			if doubt != "" {
+				list = append(list, doubt)
+			}
+		}
+	}
+	return list
 }
 
 // ranRun is a run that ended, as run --json prints it; fields are only ever added.
