@@ -65,8 +65,16 @@ func TestConformance(t *testing.T) {
 				columns = append(columns, column)
 				for _, c := range storetest.Cases() {
 					name := c.Name + strings.Repeat(", under a prefix", min(len(prefix), 1))
-					ok := t.Run(name, func(t *testing.T) { c.Run(t, open(t, next(t), prefix)) })
-					results[column+" "+c.Name] = map[bool]string{true: "ok", false: "FAIL"}[ok]
+					result := "-" // t.Run is content with what is not run at all
+					ok := t.Run(name, func(t *testing.T) {
+						result = "skipped"
+						c.Run(t, open(t, next(t), prefix))
+						result = "ok"
+					})
+					if !ok {
+						result = "FAIL"
+					}
+					results[column+" "+c.Name] = result
 				}
 			}
 		})
@@ -93,7 +101,7 @@ func open(t *testing.T, url string, prefix store.Key) *store.Store {
 
 func table(columns []string, results map[string]string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "cases and backends (/p: under a prefix)\n%-62s", "")
+	fmt.Fprintf(&b, "cases and backends (/p: under a prefix, -: not run)\n%-62s", "")
 	for _, c := range columns {
 		fmt.Fprintf(&b, " %-11s", c)
 	}
