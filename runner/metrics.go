@@ -37,7 +37,7 @@ func (r *run) readMetrics(m *pyjson.Object) {
 		r.warnf("read metrics: %v", err)
 	}
 	if bad > 0 {
-		r.warnf("%d lines of %s are not JSON objects of metrics", bad, metricsFile)
+		r.warnf("lines of %s that are not JSON objects of metrics: %d", metricsFile, bad)
 	}
 	for name, value := range last.All() {
 		m.Set(tracker.PrefixMetrics+name, value)

@@ -224,7 +224,7 @@ func (r *run) warnOfExit(exit local.Exit) {
 		r.warnf("the job did not end in the grace time and was killed")
 	}
 	if exit.Left > 0 {
-		r.warnf("%d processes that the job left behind were ended", exit.Left)
+		r.warnf("processes that the job left behind and that were ended: %d", exit.Left)
 	}
 	if len(exit.Survivors) > 0 {
 		r.warnf("processes of the job could not be ended: %v", exit.Survivors)
