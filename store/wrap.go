@@ -22,7 +22,7 @@ func wrap(op, key string, err error) error {
 
 // plainPath drops what package os says of the path where the Error says it too.
 func plainPath(key string, err error) error {
-	if p, ok := err.(*fs.PathError); ok && p.Path == key {
+	if p, ok := errors.AsType[*fs.PathError](err); ok && p.Path == key && p.Error() == err.Error() {
 		return p.Err
 	}
 	return err

@@ -149,7 +149,7 @@ func (m *mutant) ListPaged(ctx context.Context, opts *driver.ListOptions) (*driv
 	if len(token) == 0 {
 		token = blob.FirstPageToken
 	}
-	list, next, err := m.Bucket.ListPage(ctx, token, opts.PageSize, &blob.ListOptions{Prefix: opts.Prefix, Delimiter: opts.Delimiter})
+	list, next, err := m.ListPage(ctx, token, opts.PageSize, &blob.ListOptions{Prefix: opts.Prefix, Delimiter: opts.Delimiter})
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func (m *mutant) NewTypedWriter(ctx context.Context, key, contentType string, op
 		ContentType: contentType, Metadata: opts.Metadata, IfNotExist: opts.IfNotExist && !m.blindCreate && !m.racyCreate,
 	}}
 	if opts.IfNotExist && m.racyCreate {
-		there, err := m.Bucket.Exists(ctx, key)
+		there, err := m.Exists(ctx, key)
 		for range 100 { // a request takes its time, and others come between
 			runtime.Gosched()
 		}
@@ -214,7 +214,7 @@ func (m *mutant) NewTypedWriter(ctx context.Context, key, contentType string, op
 		}
 	}
 	if m.listsTemps {
-		return w, m.Bucket.WriteAll(ctx, key+".tmp-being-written", nil, nil)
+		return w, m.WriteAll(ctx, key+".tmp-being-written", nil, nil)
 	}
 	return w, nil
 }
@@ -245,7 +245,7 @@ func (w *mutantWriter) Close() error {
 	if w.m.write != nil {
 		w.body = w.m.write(w.body)
 	}
-	return w.m.Bucket.WriteAll(context.WithoutCancel(w.ctx), w.key, w.body, &w.opts)
+	return w.m.WriteAll(context.WithoutCancel(w.ctx), w.key, w.body, &w.opts)
 }
 
 func (m *mutant) Delete(ctx context.Context, key string, _ *driver.DeleteOptions) error {
