@@ -68,7 +68,11 @@ func (a *app) runRuns(c *cobra.Command, q runsQuery) error {
 		return err
 	}
 	if len(runs) == 0 {
-		a.note("no runs in %s", p.trackerURL())
+		such := ""
+		if q.narrows() {
+			such = "such "
+		}
+		a.note("no %sruns in %s", such, p.trackerURL())
 	}
 	return render.Runs(runs).Write(a.stdout, format, a.style(a.stdout))
 }
@@ -113,6 +117,11 @@ func (p place) runs(ctx context.Context, q runsQuery) ([]*tracker.Run, error) {
 		runs = runs[:q.limit]
 	}
 	return runs, nil
+}
+
+// narrows reports whether runs may be left out that are there.
+func (q *runsQuery) narrows() bool {
+	return q.parent != "" || q.project != "" || q.mine || len(q.states) > 0
 }
 
 func (q *runsQuery) wants(run *tracker.Run) bool {
