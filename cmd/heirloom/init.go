@@ -49,6 +49,9 @@ func (a *app) runInit(c *cobra.Command, args []string, shared bool) error {
 	}
 	chosen := usual
 	if len(args) > 0 {
+		if args[0] == "" {
+			return usagef(c.CommandPath(), "URL is empty")
+		}
 		if a.flags.store != "" || a.flags.tracker != "" {
 			return usagef(c.CommandPath(), "URL and --store or --tracker name two places")
 		}
