@@ -43,7 +43,7 @@ type hdfsReader struct{ *hdfsblob.Reader }
 
 func (r hdfsReader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = hdfsError(err)
 	}
 	return n, err

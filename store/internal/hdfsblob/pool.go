@@ -91,7 +91,7 @@ func answered(err error) bool {
 
 func (c *client) discard() {
 	c.guard.close(errClosed)
-	_ = c.Client.Close() // fails, its connection being closed
+	_ = c.Close() // fails, its connection being closed
 }
 
 // newClient connects to the NameNode that answered last, else to the others.
