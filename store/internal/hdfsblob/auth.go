@@ -114,7 +114,7 @@ func (b *Bucket) kerberosConfig() (*config.Config, error) {
 	}
 	cfg, err := config.Load(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the Kerberos configuration %s: %w: %v", path, fs.ErrInvalid, err)
+		return nil, fmt.Errorf("read the Kerberos configuration %s: %w: %v", path, fs.ErrInvalid, err) //nolint:errorlint // a cause such as "no such file" must not decide the kind
 	}
 	return cfg, nil
 }
