@@ -40,7 +40,7 @@ bench: build ## measure, beside what one would otherwise use
 	$(GO) test -run '^$$' -bench . -benchmem -count 1 -timeout 60m $(PKGS)
 
 lint: $(GOLANGCI) ## run the linters
-	$(GOLANGCI) run ./...
+	$(GOLANGCI) run $(PKGS)
 
 fuzz: ## fuzz every target for FUZZTIME (20s)
 	@for p in $$($(GO) list $(PKGS)); do \
