@@ -24,7 +24,7 @@ func (e *AmbiguousError) Error() string {
 	if more := len(e.Candidates) - most; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Sprintf("%q fits %d runs: %s", e.Text, len(e.Candidates), strings.Join(names, ", "))
+	return fmt.Sprintf("%q could be any of %d: %s", e.Text, len(e.Candidates), strings.Join(names, ", "))
 }
 
 // Unwrap gives the kind.

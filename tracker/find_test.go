@@ -52,7 +52,7 @@ func TestMatchPrefersNames(t *testing.T) {
 		t.Errorf("got %s, %v", got, err)
 	}
 	_, err := tracker.Match([]tracker.RunID{"b://s/n", "a://s/n", "c://s/n", "d://s/n", "e://s/n", "f://s/n", "g://s/n"}, "n")
-	if want := `"n" fits 7 runs: a://s/n, b://s/n, c://s/n, d://s/n, e://s/n, and 2 more`; err == nil || err.Error() != want {
+	if want := `"n" could be any of 7: a://s/n, b://s/n, c://s/n, d://s/n, e://s/n, and 2 more`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
