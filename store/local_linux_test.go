@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 )
 
 // TestNoPermission works as a user who may not touch the directory.
@@ -124,7 +125,7 @@ func mountTmpfs(t *testing.T, options string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := unix.Mount("heirloom-test", dir, "tmpfs", 0, options); err != nil {
-		t.Skipf("mounting is not permitted here: %v", err)
+		servers.Missing(t, err, "run the tests as root", "mount")
 	}
 	t.Cleanup(func() {
 		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {

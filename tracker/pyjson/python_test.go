@@ -9,10 +9,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"slices"
-	"strings"
 	"testing"
 
+	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
 )
 
@@ -26,10 +25,7 @@ func python(t *testing.T) string {
 	if err == nil {
 		return path
 	}
-	if slices.Contains(strings.Split(os.Getenv("HEIRLOOM_MUST_RUN"), ","), "python") {
-		t.Fatal("python3 is not on the path; install it, e.g. apt-get install python3")
-	}
-	t.Skip("python3 is not on the path; install it, e.g. apt-get install python3")
+	servers.Missing(t, err, "apt-get install python3", "python")
 	return ""
 }
 

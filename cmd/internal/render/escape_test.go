@@ -12,6 +12,7 @@ import (
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 	"github.com/heirloom-ml/heirloom/lineage"
+	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 	"github.com/heirloom-ml/heirloom/tracker"
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
 )
@@ -159,7 +160,7 @@ func FuzzPictures(f *testing.F) {
 func TestGraphvizReadsPictures(t *testing.T) {
 	dot, err := exec.LookPath("dot")
 	if err != nil {
-		t.Skip("no dot on PATH; install graphviz to run this test")
+		servers.Missing(t, err, "apt-get install graphviz", "dot")
 	}
 	for name, sub := range map[string]*lineage.Subgraph{"pipeline": closure(t, pipeline(), eval, lineage.Query{}), "nasty": named(nasty), "backslash": named(`a\`)} {
 		var picture, svg, stderr bytes.Buffer

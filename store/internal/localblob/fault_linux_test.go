@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 )
 
 // smallDisk mounts a file system of a few pages.
@@ -25,7 +27,7 @@ func smallDisk(t *testing.T) string {
 func mountSmall(t *testing.T, dir string) {
 	t.Helper()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
-		t.Skipf("a small file system cannot be mounted here (run as root): %v", err)
+		servers.Missing(t, err, "run as root, where mounts are permitted", "mount")
 	}
 	t.Cleanup(func() {
 		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {

@@ -6,13 +6,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 )
 
 // TestSystemCalls looks with strace at what a write really asks of the kernel, and in which order.
 func TestSystemCalls(t *testing.T) {
 	strace, err := exec.LookPath("strace")
 	if err != nil {
-		t.Skip("strace is not installed: apt-get install strace")
+		servers.Missing(t, err, "apt-get install strace", "strace")
 	}
 	const temp = `\.heirloom-[0-9a-f]+\.tmp`
 	written := []string{
@@ -40,7 +42,7 @@ func TestSystemCalls(t *testing.T) {
 			cmd := helperCommand(t, dir, tt.task, strace, "-f", "-y", "-o", log,
 				"-e", "trace=openat,write,fsync,fdatasync,link,linkat,rename,renameat,renameat2,mkdirat")
 			if err := cmd.Run(); err != nil {
-				t.Skipf("strace does not work here: %v", err)
+				servers.Missing(t, err, "allow ptrace in this container", "strace")
 			}
 			wantOrder(t, log, tt.want)
 		})
