@@ -33,8 +33,8 @@ test: $(GOTESTSUM) ## pass the tests, starting each real server that can be had
 check: lint cross ## what CI runs: linters, cross-builds, tests with the race detector
 	$(MAKE) test TESTFLAGS=-race
 
-stress: $(GOTESTSUM) ## run the kills, races and trials in full
-	HEIRLOOM_STRESS=1 $(GOTESTSUM) --format testname --hide-summary=output -- -count=1 -timeout 120m -run 'Stress|Kill|Race|Crash|Secret' $(PKGS)
+stress: $(GOTESTSUM) ## run the tests with every kill, race and trial in full
+	HEIRLOOM_STRESS=1 $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- -count=1 -timeout 120m $(PKGS)
 
 bench: build ## measure, beside what one would otherwise use
 	$(GO) test -run '^$$' -bench . -benchmem -count 1 -timeout 60m $(PKGS)
