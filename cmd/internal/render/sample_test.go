@@ -82,7 +82,8 @@ func samples() map[string]*tracker.Run {
 	full := run(eval, "SUCCEEDED", 5, meta("heirloom.name", "evaluate", "heirloom.user", "ann", "heirloom.project", "digits",
 		"heirloom.experiment", "first", "heirloom.host", "gpu-1", "heirloom.exit_code", int64(0),
 		"params.split", "test", "metrics.test_accuracy", 0.97222222, "metrics.test_loss", math.Inf(1),
-		"metrics.images", int64(360), "tags.stage", "candidate", "note", "naïve 数字"))
+		"metrics.images", int64(360), "tags.stage", "candidate", "note", "naïve 数字",
+		"heirloom.output_dir", "file:///data/runs/e"))
 	full.Artifacts = []tracker.Artifact{
 		{Name: "confusion.csv", Path: "file:///data/runs/e/confusion.csv", Metadata: meta("heirloom.size_bytes", int64(1536), "heirloom.kind", "other")},
 		{Name: "report", Path: "s3://b/report.html"},

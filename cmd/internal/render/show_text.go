@@ -17,7 +17,7 @@ func showText(w io.Writer, r *tracker.Run, s Style) error {
 	p.pairs(
 		[]any{"id", r.ID}, []any{"name", text(r, tracker.KeyName)}, []any{"state", r.State},
 		[]any{"started", r.Started}, []any{"ended", since(r.Started, r.Ended)}, []any{"exit code", exitCode(r)},
-		[]any{"signal", signal(r)},
+		[]any{"signal", signal(r)}, []any{"logs", logs(r)},
 	)
 	rest := r.Metadata.Clone()
 	rest.Delete(tracker.KeyName)
@@ -37,6 +37,16 @@ func showText(w io.Writer, r *tracker.Run, s Style) error {
 	p.list("warnings", warningList(r))
 	_, err := io.WriteString(w, p.b.String())
 	return err
+}
+
+// logs is where a launcher keeps what the run printed, nil if none told of an
+// output directory.
+func logs(r *tracker.Run) any {
+	dir := r.Metadata.Text(tracker.KeyOutputDir)
+	if dir == "" || len(r.Attempts) == 0 {
+		return nil
+	}
+	return strings.TrimSuffix(dir, "/") + "/logs"
 }
 
 // page is text in sections, indented under their heads.
