@@ -1,59 +1,31 @@
 package hdfsblob
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 
-	"gocloud.dev/blob/driver"
+	"github.com/heirloom-ml/heirloom/store/internal/attrs"
 )
 
-const (
-	attrName    = "user.heirloom.attrs"
-	defaultType = "application/octet-stream"
-)
+const defaultType = "application/octet-stream"
 
-// attributes are what gocloud keeps beside the bytes, in one extended attribute. An object that package store wrote
-// has none.
-type attributes struct {
-	ContentType        string            `json:"content_type,omitempty"`
-	CacheControl       string            `json:"cache_control,omitempty"`
-	ContentDisposition string            `json:"content_disposition,omitempty"`
-	ContentEncoding    string            `json:"content_encoding,omitempty"`
-	ContentLanguage    string            `json:"content_language,omitempty"`
-	Metadata           map[string]string `json:"metadata,omitempty"`
-}
-
-// stored is the encoded form of what differs from the defaults, nil for nothing.
-func (a attributes) stored() map[string]string {
-	if a.ContentType == defaultType {
-		a.ContentType = ""
-	}
-	data, err := json.Marshal(a)
-	if err != nil || string(data) == "{}" { // strings alone cannot fail to encode
+// storedAttributes are the extended attributes that hold the set, nil for defaults alone, as in all that package store
+// writes.
+func storedAttributes(set attrs.Set) map[string]string {
+	data := set.Encode(defaultType)
+	if data == nil {
 		return nil
 	}
-	return map[string]string{attrName: string(data)}
+	return map[string]string{attrs.Name: string(data)}
 }
 
-func parseAttributes(stored map[string]string) (attributes, error) {
-	a := attributes{ContentType: defaultType}
-	if text := stored[attrName]; text != "" {
-		if err := json.Unmarshal([]byte(text), &a); err != nil {
-			return a, fmt.Errorf("%w: attributes: %w", ErrCorrupt, err)
-		}
+func parseAttributes(stored map[string]string) (attrs.Set, error) {
+	set, err := attrs.Decode([]byte(stored[attrs.Name]))
+	if err != nil {
+		return set, fmt.Errorf("%w: attributes: %w", ErrCorrupt, err)
 	}
-	return a, nil
-}
-
-func newAttributes(contentType string, opts *driver.WriterOptions) attributes {
-	return attributes{
-		ContentType:        contentType,
-		CacheControl:       opts.CacheControl,
-		ContentDisposition: opts.ContentDisposition,
-		ContentEncoding:    opts.ContentEncoding,
-		ContentLanguage:    opts.ContentLanguage,
-		Metadata:           opts.Metadata,
-	}
+	set.ContentType = cmp.Or(set.ContentType, defaultType)
+	return set, nil
 }
 
 // attributes gives the extended attribute that holds them, if it is set.
@@ -62,8 +34,8 @@ func (c *client) attributes(path string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := names[attrName]; !ok {
+	if _, ok := names[attrs.Name]; !ok {
 		return nil, nil
 	}
-	return c.GetXAttrs(path, attrName)
+	return c.GetXAttrs(path, attrs.Name)
 }

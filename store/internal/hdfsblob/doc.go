@@ -13,7 +13,7 @@
 //
 // # Names
 //
-// The file of a key is the key itself, below the directory; only what HDFS cannot hold gets another name (key.go).
+// The file of a key is the key itself, below the directory; only what HDFS cannot hold gets another name (package keyname).
 // Temporary files are plain files named ".heirloom-<hex>.tmp" in the directory itself, never in one of a key, never
 // listed, and swept when three days old. Attributes that are not defaults go into the extended attribute
 // "user.heirloom.attrs".

@@ -9,6 +9,8 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 	"gocloud.dev/blob/driver"
 	"gocloud.dev/gcerrors"
+
+	"github.com/heirloom-ml/heirloom/store/internal/attrs"
 )
 
 var _ driver.Bucket = (*Bucket)(nil)
@@ -60,7 +62,7 @@ func (b *Bucket) ErrorAs(err error, i any) bool {
 // Attributes implements driver.Bucket. There is no MD5.
 func (b *Bucket) Attributes(ctx context.Context, key string) (*driver.Attributes, error) {
 	var o Object
-	var a attributes
+	var a attrs.Set
 	path := b.Path(key)
 	err := b.with(ctx, "stat", path, func(c *client) (err error) {
 		if o, err = c.statFile(path); err != nil {
@@ -76,17 +78,7 @@ func (b *Bucket) Attributes(ctx context.Context, key string) (*driver.Attributes
 	if err != nil {
 		return nil, err
 	}
-	return &driver.Attributes{
-		CacheControl:       a.CacheControl,
-		ContentDisposition: a.ContentDisposition,
-		ContentEncoding:    a.ContentEncoding,
-		ContentLanguage:    a.ContentLanguage,
-		ContentType:        a.ContentType,
-		Metadata:           a.Metadata,
-		ModTime:            o.ModTime,
-		Size:               o.Size,
-		ETag:               `"` + o.Version + `"`,
-	}, nil
+	return a.Driver(o.ModTime, o.Size, o.Version), nil
 }
 
 // NewRangeReader implements driver.Bucket; Reader.As takes an **hdfs.FileReader, BeforeRead nothing.
@@ -129,7 +121,7 @@ func (b *Bucket) NewTypedWriter(ctx context.Context, key, contentType string, op
 	if err != nil {
 		return nil, err
 	}
-	w.attrs = newAttributes(contentType, opts).stored()
+	w.attrs = storedAttributes(attrs.New(contentType, opts))
 	tw := &typedWriter{Writer: w}
 	if opts.IfNotExist {
 		tw.mode = Create

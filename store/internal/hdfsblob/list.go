@@ -6,9 +6,11 @@ import (
 	"iter"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/colinmarc/hdfs/v2"
+	"gocloud.dev/blob/driver"
+
+	"github.com/heirloom-ml/heirloom/store/internal/paging"
 )
 
 // isDir is the type of a directory in a FileStatus.
@@ -24,9 +26,22 @@ type Entry struct {
 // the way. What cannot be read ends it with an error. What is created or deleted meanwhile may or may not appear; what
 // existed throughout does.
 func (b *Bucket) Walk(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return b.walk(ctx, &paging.Cursor{Prefix: prefix})
+}
+
+// ListPaged implements driver.Bucket.
+func (b *Bucket) ListPaged(ctx context.Context, opts *driver.ListOptions) (*driver.ListPage, error) {
+	walk := func(c *paging.Cursor) iter.Seq2[Object, error] { return b.walk(ctx, c) }
+	return paging.Fill(opts, walk, func(o Object) *driver.ListObject {
+		return &driver.ListObject{Key: o.Key, ModTime: o.ModTime, Size: o.Size}
+	})
+}
+
+func (b *Bucket) walk(ctx context.Context, cursor *paging.Cursor) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		w := &walker{ctx: ctx, prefix: prefix, yield: yield}
-		w.run(b)
+		w := &walker{ctx: ctx, bucket: b, cursor: cursor, yield: yield}
+		dir, _ := path.Split(cursor.Prefix)
+		w.walk(dir)
 	}
 }
 
@@ -61,16 +76,8 @@ func (b *Bucket) ReadDir(ctx context.Context, dir string) iter.Seq2[Entry, error
 type walker struct {
 	ctx    context.Context // of the one listing that it serves
 	bucket *Bucket
-	prefix string
-	after  string // only keys beyond it
-	skip   string // no keys beginning with it, unless ""; the consumer may set it between two objects
+	cursor *paging.Cursor
 	yield  func(Object, error) bool
-}
-
-func (w *walker) run(b *Bucket) {
-	w.bucket = b
-	dir, _ := path.Split(w.prefix)
-	w.walk(dir)
 }
 
 // walk yields what lies in dir, a key that is "" or ends in "/"; false ends the listing.
@@ -85,7 +92,7 @@ func (w *walker) walk(dir string) bool {
 		if e.isDir {
 			key += "/"
 		}
-		if !w.wanted(key, e.isDir) {
+		if !w.cursor.Wants(key, e.isDir) {
 			continue
 		}
 		if e.isDir {
@@ -100,18 +107,6 @@ func (w *walker) walk(dir string) bool {
 		}
 	}
 	return true
-}
-
-// wanted reports whether key, or for a directory anything below it, is asked for.
-func (w *walker) wanted(key string, isDir bool) bool {
-	if w.skip != "" && strings.HasPrefix(key, w.skip) {
-		return false
-	}
-	if isDir {
-		return (strings.HasPrefix(key, w.prefix) || strings.HasPrefix(w.prefix, key)) &&
-			(key > w.after || strings.HasPrefix(w.after, key))
-	}
-	return strings.HasPrefix(key, w.prefix) && key > w.after
 }
 
 // dirEntry is one name in a directory, as an element of a key.
@@ -159,7 +154,7 @@ func (b *Bucket) readDir(ctx context.Context, at string) ([]dirEntry, error) {
 // newDirEntry passes over temporary files, symbolic links and directories with nothing in them.
 func newDirEntry(status *hdfs.FileStatus) (dirEntry, bool) {
 	name := string(status.GetPath())
-	e := dirEntry{elem: elemOf(name), isDir: status.GetFileType() == isDir}
+	e := dirEntry{elem: escape().Elem(name), isDir: status.GetFileType() == isDir}
 	if isTemp(name) && !e.isDir || len(status.GetSymlink()) > 0 {
 		return e, false
 	}

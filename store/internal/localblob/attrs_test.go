@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gocloud.dev/blob"
+
+	"github.com/heirloom-ml/heirloom/store/internal/attrs"
 )
 
 // bucketOf wraps b for the tests that are about gocloud's own view.
@@ -27,7 +29,7 @@ func TestPlainWritesKeepNothingBesideTheBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if data, err := getXattr(f, attrName); len(data) != 0 || err != nil {
+		if data, err := getXattr(f, attrs.Name); len(data) != 0 || err != nil {
 			t.Errorf("%s has attributes %q, %v", key, data, err)
 		}
 		if err := f.Close(); err != nil {

@@ -17,7 +17,7 @@
 // # Names
 //
 // The file of a key is the key itself, below the directory. Only what no file system can hold as it is gets
-// another name (see key.go): empty elements, "." and "..", control characters, names that look like
+// another name (see package keyname): empty elements, "." and "..", control characters, names that look like
 // our temporary files. Temporary files are plain files named ".heirloom-<hex>.tmp" in the directory itself,
 // never in a directory of a key, never listed, and swept when a day old. There are no sidecar files: attributes
 // that are not defaults go into one extended attribute, "user.heirloom.attrs".

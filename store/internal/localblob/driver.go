@@ -9,6 +9,8 @@ import (
 
 	"gocloud.dev/blob/driver"
 	"gocloud.dev/gcerrors"
+
+	"github.com/heirloom-ml/heirloom/store/internal/attrs"
 )
 
 var _ driver.Bucket = (*Bucket)(nil)
@@ -66,17 +68,7 @@ func (b *Bucket) Attributes(ctx context.Context, key string) (*driver.Attributes
 	if err != nil {
 		return nil, err
 	}
-	return &driver.Attributes{
-		CacheControl:       a.CacheControl,
-		ContentDisposition: a.ContentDisposition,
-		ContentEncoding:    a.ContentEncoding,
-		ContentLanguage:    a.ContentLanguage,
-		ContentType:        a.ContentType,
-		Metadata:           a.Metadata,
-		ModTime:            o.ModTime,
-		Size:               o.Size,
-		ETag:               `"` + o.Version + `"`,
-	}, nil
+	return a.Driver(o.ModTime, o.Size, o.Version), nil
 }
 
 // NewRangeReader implements driver.Bucket; BeforeRead and Reader.As take an **os.File.
@@ -89,7 +81,7 @@ func (b *Bucket) NewRangeReader(ctx context.Context, key string, offset, length 
 	if opts.BeforeRead != nil {
 		err = opts.BeforeRead(r.As)
 	}
-	a := attributes{}
+	a := attrs.Set{}
 	if err == nil {
 		a, err = readAttributes(f)
 	}
@@ -137,14 +129,7 @@ func (b *Bucket) NewTypedWriter(ctx context.Context, key, contentType string, op
 	if err != nil {
 		return nil, err
 	}
-	w.attrs = attributes{
-		ContentType:        contentType,
-		CacheControl:       opts.CacheControl,
-		ContentDisposition: opts.ContentDisposition,
-		ContentEncoding:    opts.ContentEncoding,
-		ContentLanguage:    opts.ContentLanguage,
-		Metadata:           opts.Metadata,
-	}
+	w.attrs = attrs.New(contentType, opts)
 	tw := &typedWriter{Writer: w}
 	if opts.IfNotExist {
 		tw.mode = Create

@@ -74,30 +74,6 @@ func TestForeignNamesAreKeys(t *testing.T) {
 	}
 }
 
-func FuzzKeys(f *testing.F) {
-	for _, s := range []string{"a/b", "__0x2f__", "//..//", "__0x5f____0x41__", "__0x__", "_\x01", ".heirloom-0.tmp"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		p := pathOf(s)
-		if back := keyOf(p); back != s {
-			t.Errorf("key %q has path %q, which has key %q", s, p, back)
-		}
-		if !filepath.IsLocal(p) {
-			t.Errorf("key %q has path %q, not inside", s, p)
-		}
-		// Read as a path some other program made, where it can be one.
-		for elem := range strings.SplitSeq(s, "/") {
-			if !isPlain(elem) {
-				return
-			}
-		}
-		if back := pathOf(keyOf(s)); back != s {
-			t.Errorf("path %q has key %q, which has path %q", s, keyOf(s), back)
-		}
-	})
-}
-
 func TestLongNamesAreAnError(t *testing.T) {
 	b := openTest(t, t.TempDir())
 	if _, err := b.Put(t.Context(), strings.Repeat("n", 256), nil); err == nil {

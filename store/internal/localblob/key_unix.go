@@ -2,8 +2,8 @@
 
 package localblob
 
-// isUnsafe says whether the byte at i cannot stand in a file name.
-func isUnsafe(elem string, i int) bool { return elem[i] < ' ' || elem[i] == 0x7f }
+// isUnsafe says whether the byte at i cannot stand in a file name, besides control characters.
+func isUnsafe(string, int) bool { return false }
 
 // isReserved says whether the system keeps the whole name for itself.
 func isReserved(string) bool { return false }

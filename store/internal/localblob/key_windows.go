@@ -2,10 +2,10 @@ package localblob
 
 import "strings"
 
-// isUnsafe says whether the byte at i cannot stand in a file name. Trailing dots and spaces are dropped by Windows.
+// isUnsafe says whether the byte at i cannot stand in a file name, besides control characters. Trailing dots and spaces are dropped by Windows.
 func isUnsafe(elem string, i int) bool {
 	c := elem[i]
-	if c < ' ' || c == 0x7f || strings.IndexByte(`<>:"|?*\`, c) >= 0 {
+	if strings.IndexByte(`<>:"|?*\`, c) >= 0 {
 		return true
 	}
 	return i == len(elem)-1 && (c == '.' || c == ' ')

@@ -11,6 +11,10 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"gocloud.dev/blob/driver"
+
+	"github.com/heirloom-ml/heirloom/store/internal/paging"
 )
 
 // Entry is one name in a directory: an object, or a directory, of which only Key is set.
@@ -23,8 +27,20 @@ type Entry struct {
 // directories on the way. Whatever cannot be read ends it with an error. What is created or deleted meanwhile may or may not appear;
 // what existed throughout does.
 func (b *Bucket) Walk(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return b.walk(ctx, &paging.Cursor{Prefix: prefix})
+}
+
+// ListPaged implements driver.Bucket.
+func (b *Bucket) ListPaged(ctx context.Context, opts *driver.ListOptions) (*driver.ListPage, error) {
+	walk := func(c *paging.Cursor) iter.Seq2[Object, error] { return b.walk(ctx, c) }
+	return paging.Fill(opts, walk, func(o Object) *driver.ListObject {
+		return &driver.ListObject{Key: o.Key, ModTime: o.ModTime, Size: o.Size}
+	})
+}
+
+func (b *Bucket) walk(ctx context.Context, cursor *paging.Cursor) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		w := &walker{ctx: ctx, prefix: prefix, yield: yield}
+		w := &walker{ctx: ctx, cursor: cursor, yield: yield}
 		w.run(b)
 	}
 }
@@ -88,9 +104,7 @@ func (b *Bucket) level(ctx context.Context, dir string) ([]dirEntry, *os.Root, e
 type walker struct {
 	ctx    context.Context
 	root   *os.Root
-	prefix string
-	after  string // only keys beyond it
-	skip   string // no keys beginning with it, unless ""; the consumer may set it between two objects
+	cursor *paging.Cursor
 	yield  func(Object, error) bool
 }
 
@@ -104,7 +118,7 @@ func (w *walker) run(b *Bucket) {
 		return
 	}
 	w.root = root
-	dir, _ := path.Split(w.prefix)
+	dir, _ := path.Split(w.cursor.Prefix)
 	start := "."
 	if dir != "" {
 		start = pathOf(strings.TrimSuffix(dir, "/"))
@@ -132,7 +146,7 @@ func (w *walker) walk(p, base string) bool {
 	}
 	for _, e := range entries {
 		key := base + e.sortKey()
-		if !w.wants(key, e.isDir) {
+		if !w.cursor.Wants(key, e.isDir) {
 			continue
 		}
 		if e.isDir && !w.walk(e.path, key) {
@@ -152,20 +166,6 @@ func (w *walker) object(e dirEntry, key string) bool {
 		return false
 	}
 	return info == nil || w.yield(newObject(key, info), nil)
-}
-
-// wants says whether the entry, or anything below it, may belong to the listing.
-func (w *walker) wants(key string, isDir bool) bool {
-	if w.skip != "" && strings.HasPrefix(key, w.skip) {
-		return false
-	}
-	if !isDir {
-		return strings.HasPrefix(key, w.prefix) && key > w.after
-	}
-	if !strings.HasPrefix(key, w.prefix) && !strings.HasPrefix(w.prefix, key) {
-		return false
-	}
-	return key > w.after || strings.HasPrefix(w.after, key)
 }
 
 // dirEntry is a name in a directory that may be an object or hold some.
@@ -231,7 +231,7 @@ func readDir(root *os.Root, p string) ([]dirEntry, error) {
 		if p == "." && isTemp(d.Name()) {
 			continue
 		}
-		e := dirEntry{path: path.Join(p, d.Name()), elem: elemOf(d.Name()), isDir: d.IsDir(), entry: d, isSym: d.Type()&fs.ModeSymlink != 0}
+		e := dirEntry{path: path.Join(p, d.Name()), elem: escape().Elem(d.Name()), isDir: d.IsDir(), entry: d, isSym: d.Type()&fs.ModeSymlink != 0}
 		entries = append(entries, e)
 	}
 	slices.SortFunc(entries, func(a, b dirEntry) int { return cmp.Compare(a.sortKey(), b.sortKey()) })

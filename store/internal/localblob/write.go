@@ -9,6 +9,8 @@ import (
 	"path"
 	"strings"
 	"syscall"
+
+	"github.com/heirloom-ml/heirloom/store/internal/attrs"
 )
 
 // Mode says what publishing does where the key exists.
@@ -32,7 +34,7 @@ type Writer struct {
 	path  string
 	temp  string
 	file  *os.File
-	attrs attributes
+	attrs attrs.Set
 	head  []byte // the first bytes, for telling whether a content type is the one that readers would find
 	err   error  // the first failure; what follows it has no effect
 }
@@ -133,7 +135,7 @@ func (w *Writer) settle() (fs.FileInfo, error) {
 	if err := w.ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := setAttributes(w.file, w.attrs.stored(w.head)); err != nil {
+	if err := setAttributes(w.file, w.attrs, w.head); err != nil {
 		return nil, err
 	}
 	if w.b.isGroup() {
