@@ -116,6 +116,13 @@ func killOnce(t *testing.T, killJob bool) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if t.Failed() { // where it stands
+			_ = cmd.Process.Signal(syscall.SIGABRT)
+			_ = cmd.Wait()
+			t.Logf("the launcher said: %s", &out)
+		}
+	})
 	if killJob {
 		pid := 0
 		poll(t, "the start of the job", func() bool {
