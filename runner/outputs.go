@@ -136,7 +136,7 @@ func (r *run) upload(ctx context.Context) error {
 		}
 		return err != nil
 	}
-	_, err := r.Store.UploadTree(ctx, r.place.dir, r.place.key, &store.TreeOptions{Skip: skip})
+	_, err := r.Store.UploadTree(ctx, r.place.dir, r.place.key, &store.TransferOptions{Skip: skip})
 	return err
 }
 

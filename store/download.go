@@ -18,7 +18,7 @@ import (
 // appears whole, under its name, or not at all, and nothing outside dir is
 // touched, whatever links it holds. At the first error it stops; files that were
 // complete stay.
-func (s *Store) DownloadTree(ctx context.Context, prefix Key, dir string, opts *TreeOptions) ([]Object, error) {
+func (s *Store) DownloadTree(ctx context.Context, prefix Key, dir string, opts *TransferOptions) ([]Object, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, s.wrap("download", dir, err)
 	}

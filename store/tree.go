@@ -16,29 +16,20 @@ import (
 // defaultParallel is how many files of a tree move at once.
 const defaultParallel = 8
 
-// TreeOptions adjust UploadTree and DownloadTree. Nil is the default.
-type TreeOptions struct {
-	Parallel int // files at once; 0 is 8
-	// Skip leaves out a file, or a directory with all below it, by its slash path
-	// relative to the tree. Nil skips nothing. UploadTree alone asks for
-	// directories.
-	Skip func(path string) bool
-}
-
-func (o *TreeOptions) parallel() int {
+func (o *TransferOptions) parallel() int {
 	if o != nil && o.Parallel > 0 {
 		return o.Parallel
 	}
 	return defaultParallel
 }
 
-func (o *TreeOptions) skip(path string) bool { return o != nil && o.Skip != nil && o.Skip(path) }
+func (o *TransferOptions) skip(path string) bool { return o != nil && o.Skip != nil && o.Skip(path) }
 
 // UploadTree puts every regular file below the local directory dir under prefix,
 // several at once, and returns the objects sorted by key. Links and special
 // files are passed over. A file whose size changes on the way is ErrConflict. At
 // the first error it stops; what was uploaded stays.
-func (s *Store) UploadTree(ctx context.Context, dir string, prefix Key, opts *TreeOptions) ([]Object, error) {
+func (s *Store) UploadTree(ctx context.Context, dir string, prefix Key, opts *TransferOptions) ([]Object, error) {
 	paths, err := regularFiles(dir, opts)
 	if err != nil {
 		return nil, s.wrap("upload", dir, err)
@@ -60,7 +51,7 @@ func (s *Store) UploadTree(ctx context.Context, dir string, prefix Key, opts *Tr
 }
 
 // regularFiles lists the files of a tree as paths relative to dir.
-func regularFiles(dir string, opts *TreeOptions) ([]string, error) {
+func regularFiles(dir string, opts *TransferOptions) ([]string, error) {
 	var paths []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -1,0 +1,50 @@
+package store
+
+import (
+	"context"
+	"io"
+	"iter"
+	"time"
+)
+
+// parted is a backend that takes one object in parts, in any order and several
+// at once. Nothing is visible before complete. A method is one request, as in
+// backend, save where it says otherwise. token is what begin returned, in this
+// process or an earlier one; where it is gone the error is ErrNotExist.
+type parted interface {
+	// partSize is that of every part but the last of an object of size bytes, or
+	// of one of unknown length if size < 0.
+	partSize(size int64) int64
+	begin(ctx context.Context, key string) (token string, err error)
+	// part stores part n, counted from 0. crc is the CRC-32C of body, which may be
+	// read again. What it returns goes to complete.
+	part(ctx context.Context, key, token string, n int, body *io.SectionReader, crc uint32) (tag string, err error)
+	// complete publishes the parts in their order if cond holds, else ErrExist or
+	// ErrConflict; it may take several requests.
+	complete(ctx context.Context, key, token string, parts []part, cond condition) (Object, error)
+	// abort frees what was sent; it is no error if nothing is there.
+	abort(ctx context.Context, key, token string) error
+	// unfinished yields what was begun below prefix and neither completed nor
+	// aborted, in the order of the keys.
+	unfinished(ctx context.Context, prefix string) iter.Seq2[upload, error]
+}
+
+// part is one that arrived.
+type part struct {
+	size int64 // bytes
+	crc  uint32
+	tag  string
+}
+
+// upload is one that was begun.
+type upload struct {
+	key, token string
+	begun      time.Time
+}
+
+// summed is a backend that knows the CRC-32C of whole objects.
+type summed interface {
+	// checksum is that of the object while it has this version, else ErrConflict;
+	// known is false where the far side has none.
+	checksum(ctx context.Context, key, version string) (crc uint32, known bool, err error)
+}

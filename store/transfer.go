@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// TransferOptions adjust Upload, Download, UploadTree and DownloadTree. Nil and
+// the zero value are the defaults.
+type TransferOptions struct {
+	Parallel int   // requests at once, over all files; 0 is 8
+	Memory   int64 // bytes of buffers at most; 0 is 96 MiB
+	PartSize int64 // bytes of a part or range; 0 is by the backend and the size
+
+	// Create refuses to replace an object, or a local file: ErrExist.
+	Create bool
+
+	// JournalDir is a local directory that notes which parts of a long transfer
+	// arrived, so that the same call in a later process goes on from there. It is
+	// made where it is missing. "" notes nothing for uploads; a download keeps its
+	// notes beside its target.
+	JournalDir string
+
+	// Progress is called now and then from one goroutine at a time, and once at
+	// the end. Nil is nobody.
+	Progress func(Progress)
+
+	// Skip leaves out a file, or a directory with all below it, by its slash path
+	// relative to the tree. Nil skips nothing. UploadTree alone asks for
+	// directories.
+	Skip func(path string) bool
+}
+
+// Progress is how far a transfer has come.
+type Progress struct {
+	Files, FilesTotal int           // files done, and known so far
+	Bytes, BytesTotal int64         // bytes done, those found from an earlier try among them, and known so far
+	Resumed           int64         // bytes that an earlier try had moved
+	Rate              float64       // bytes per second of late
+	ETA               time.Duration // to the end at that rate, 0 if unknown
+}
+
+// Transferred is one file that was moved.
+type Transferred struct {
+	Object
+	CRC32C  uint32 // of the whole
+	Resumed int64  // bytes that an earlier try had moved
+}
+
+// Upload stores the local file at path under key.
+func (s *Store) Upload(ctx context.Context, path string, key Key, opts *TransferOptions) (Transferred, error) {
+	obj, err := s.uploadFile(ctx, path, key)
+	return Transferred{Object: obj}, err
+}
+
+// Download writes the object to the local file at path.
+func (s *Store) Download(ctx context.Context, key Key, path string, opts *TransferOptions) (Transferred, error) {
+	r, err := s.Open(ctx, key)
+	if err != nil {
+		return Transferred{}, err
+	}
+	defer r.Close()
+	f, err := os.CreateTemp(filepath.Dir(path), ".heirloom-*.part")
+	if err != nil {
+		return Transferred{}, s.wrap("download", string(key), err)
+	}
+	defer os.Remove(f.Name())
+	if _, err := io.Copy(f, r); err != nil {
+		f.Close()
+		return Transferred{}, s.wrap("download", string(key), err)
+	}
+	if err := f.Close(); err != nil {
+		return Transferred{}, s.wrap("download", string(key), err)
+	}
+	return Transferred{Object: r.Object()}, s.wrap("download", string(key), os.Rename(f.Name(), path))
+}
