@@ -13,14 +13,18 @@ import (
 // process or an earlier one; where it is gone the error is ErrNotExist.
 type parted interface {
 	// partSize is that of every part but the last of an object of size bytes, or
-	// of one of unknown length if size < 0.
-	partSize(size int64) int64
-	begin(ctx context.Context, key string) (token string, err error)
+	// of one of unknown length if size < 0: want, as far as the far side allows
+	// that, or its own choice if want is 0. What fits into one part is written in
+	// one step instead.
+	partSize(size, want int64) int64
+	// begin opens an upload. id marks the object to come, as that of a condition
+	// does.
+	begin(ctx context.Context, key, id string) (token string, err error)
 	// part stores part n, counted from 0. crc is the CRC-32C of body, which may be
 	// read again. What it returns goes to complete.
 	part(ctx context.Context, key, token string, n int, body *io.SectionReader, crc uint32) (tag string, err error)
 	// complete publishes the parts in their order if cond holds, else ErrExist or
-	// ErrConflict; it may take several requests.
+	// ErrConflict; it may take several requests. cond carries the id of begin.
 	complete(ctx context.Context, key, token string, parts []part, cond condition) (Object, error)
 	// abort frees what was sent; it is no error if nothing is there.
 	abort(ctx context.Context, key, token string) error
