@@ -104,9 +104,29 @@ func beside(root string) string {
 
 // openStore opens one URL with the layout of the settings and keeps it for closing.
 func (a *app) openStore(ctx context.Context, url string, c *config.Config, shared bool) (*store.Store, error) {
+	s, err := a.openAny(ctx, url, c, shared)
+	if err == nil && s.Scheme() == "mem" {
+		return nil, invalidf("open %s: mem:// would be forgotten when this command ends", url)
+	}
+	return s, err
+}
+
+// openAny is openStore for the commands that need nothing to last.
+func (a *app) openAny(ctx context.Context, url string, c *config.Config, shared bool) (*store.Store, error) {
+	options := a.storeOptions(c)
+	options.Shared = shared
+	s, err := store.Open(ctx, url, options)
+	if err != nil {
+		return nil, err
+	}
+	a.keep(s)
+	return s, nil
+}
+
+// storeOptions are what the settings and the flags say of every store.
+func (a *app) storeOptions(c *config.Config) *store.Options {
 	options := &store.Options{
 		Environ:            a.environ,
-		Shared:             shared,
 		TrainPath:          c.Get(config.TrainPath).Text,
 		ValPath:            c.Get(config.ValPath).Text,
 		TestPath:           c.Get(config.TestPath).Text,
@@ -120,15 +140,7 @@ func (a *app) openStore(ctx context.Context, url string, c *config.Config, share
 	if a.flags.verbose {
 		options.Intercept = a.watch
 	}
-	s, err := store.Open(ctx, url, options)
-	if err != nil {
-		return nil, err
-	}
-	if s.Scheme() == "mem" {
-		return nil, invalidf("open %s: mem:// would be forgotten when this command ends", url)
-	}
-	a.keep(s)
-	return s, nil
+	return options
 }
 
 // here opens the configured place, for the commands that need nothing else from the settings.

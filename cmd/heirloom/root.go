@@ -58,7 +58,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: "record", Title: "Record:"}, &cobra.Group{ID: "ask", Title: "Ask:"}, &cobra.Group{ID: "else", Title: "Else:"})
 	addGroup(root, "record", newDemo(a), newInit(a), newRun(a), newAdd(a))
 	addGroup(root, "ask", newRuns(a), newShow(a), newLineage(a))
-	addGroup(root, "else", newConfig(a), newVersion(a))
+	addGroup(root, "else", newStore(a), newConfig(a), newVersion(a))
 	root.AddCommand(newDemoStep(a))
 	root.SetHelpCommand(newHelp())
 	root.SetVersionTemplate("heirloom {{.Version}}\n")

@@ -4,14 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
-	"runtime"
 	"slices"
-	"strings"
-	"sync"
-	"testing"
-	"time"
 
 	"github.com/heirloom-ml/heirloom/store"
 )
@@ -38,77 +32,17 @@ func Cases() []Case {
 	return slices.Concat(readCases(), writeCases(), createCases(), streamCases(), keyCases(), listCases(), lineCases(), otherCases())
 }
 
-// Run tries every case, each on a store of its own from open, which must be
-// empty. Run does not close it.
-func Run(t *testing.T, open func(t *testing.T) *store.Store) {
+// Run tries every case in a test of its own, each on a store of its own from
+// open, which must be empty. Run does not close it. TT is *testing.T, which
+// this package does not import, for users run it too.
+func Run[TT interface {
+	T
+	Run(name string, f func(TT)) bool
+}](t TT, open func(TT) *store.Store) {
 	t.Helper()
 	for _, c := range Cases() {
-		t.Run(c.Name, func(t *testing.T) { c.Run(t, open(t)) })
+		t.Run(c.Name, func(t TT) { c.Run(t, open(t)) })
 	}
-}
-
-// Failure is a case that a store did not pass, and what it said.
-type Failure struct {
-	Case, Message string
-}
-
-// caseTimeout ends a case outside of a test that gets nowhere.
-const caseTimeout = 2 * time.Minute
-
-// Check tries the cases outside of a test, each on a store of its own from open,
-// which must be empty, and yields those that fail, in their order. What is not
-// asked for is not run.
-func Check(ctx context.Context, open func() *store.Store) iter.Seq[Failure] {
-	return func(yield func(Failure) bool) {
-		for _, c := range Cases() {
-			if text := check(ctx, c, open()); text != "" && !yield(Failure{c.Name, text}) {
-				return
-			}
-		}
-	}
-}
-
-// check runs one case and gives what it complained about, "" for nothing.
-func check(ctx context.Context, c Case, s *store.Store) string {
-	ctx, cancel := context.WithTimeout(ctx, caseTimeout)
-	defer cancel()
-	r := &recorder{ctx: ctx}
-	done := make(chan struct{})
-	go func() { // Fatalf ends this goroutine
-		defer close(done)
-		c.Run(r, s)
-	}()
-	<-done
-	return r.text()
-}
-
-// recorder is a T outside of a test.
-type recorder struct {
-	ctx context.Context // of the one case that a recorder is for
-
-	mu    sync.Mutex // guards lines
-	lines []string
-}
-
-func (r *recorder) Context() context.Context { return r.ctx }
-func (r *recorder) Helper()                  {}
-func (r *recorder) Logf(string, ...any)      {}
-
-func (r *recorder) Errorf(format string, args ...any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.lines = append(r.lines, fmt.Sprintf(format, args...))
-}
-
-func (r *recorder) Fatalf(format string, args ...any) {
-	r.Errorf(format, args...)
-	runtime.Goexit()
-}
-
-func (r *recorder) text() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return strings.Join(r.lines, "\n")
 }
 
 // Rounds is how often a test repeats what it does full times under load: a
