@@ -17,15 +17,20 @@ type backend interface {
 	stat(ctx context.Context, key string) (Object, error)
 	// write stores body in one step if cond holds, else ErrExist or ErrConflict.
 	write(ctx context.Context, key string, body []byte, cond condition) (Object, error)
-	// stream stores all of r, or nothing if reading it fails. It replaces. Each of
-	// its requests goes through send.
-	stream(ctx context.Context, key string, r io.Reader, send sendFunc) (Object, error)
 	// pages lists what lies below prefix, to the next delimiter if there is one.
 	pages(prefix, delimiter string) pager
 	// remove is ErrNotExist if there is nothing, where the far side can tell.
 	remove(ctx context.Context, key string) error
 	capabilities() Capabilities
 	close() error
+}
+
+// streamer is a backend that takes a long source in one go rather than parted.
+// Every backend is one of the two.
+type streamer interface {
+	// stream stores all of r, or nothing if reading it fails. It replaces. Each of
+	// its requests goes through send.
+	stream(ctx context.Context, key string, r io.Reader, send sendFunc) (Object, error)
 }
 
 // condition says when a write may take place. The zero value is always.

@@ -135,7 +135,7 @@ func (b *gcsBackend) write(ctx context.Context, key string, body []byte, cond co
 // stream sends a source of more than one part through a resumable upload, whose
 // chunks the SDK sends again by itself.
 func (b *gcsBackend) stream(ctx context.Context, key string, r io.Reader, send sendFunc) (Object, error) {
-	first, last, err := readPart(r, partSize)
+	first, last, err := readPart(nil, r, partSize)
 	if err != nil {
 		return Object{}, err
 	}

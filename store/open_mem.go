@@ -16,6 +16,6 @@ func openMem(_ context.Context, rest string, opts Options) (*Store, error) {
 			return nil, invalid(err)
 		}
 	}
-	back := &bucketBackend{bucket: memblob.OpenBucket(nil)}
+	back := &memBackend{bucketBackend: &bucketBackend{bucket: memblob.OpenBucket(nil)}}
 	return newStore(place{scheme: "mem"}, prefix, back, opts), nil
 }

@@ -35,7 +35,9 @@ type Options struct {
 
 // Request is one exchange with the backend.
 type Request struct {
-	Op    string // get, put, create, list, stat, delete or append
+	// Op is get, put, create, list, stat, delete or append, or a step of a long
+	// write: begin, part, complete or abort.
+	Op    string
 	Key   string // of the object, or the prefix of a listing, without the store's own prefix
 	Bytes int64  // that a write carries, 0 else
 }

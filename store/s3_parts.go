@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -17,16 +16,15 @@ import (
 )
 
 const (
-	partSize     = 8 << 20 // of the first parts; later ones grow
-	partsAtOnce  = 4
-	maxParts     = 10_000
-	abortTimeout = 30 * time.Second
+	partSize    = 8 << 20 // of the first parts; later ones grow
+	partsAtOnce = 4
+	maxParts    = 10_000
 )
 
 // stream sends r in parts, several at once. A source of one part goes as a plain
 // write.
 func (b *s3Backend) stream(ctx context.Context, key string, r io.Reader, send sendFunc) (Object, error) {
-	first, last, err := readPart(r, partSize)
+	first, last, err := readPart(nil, r, partSize)
 	if err != nil {
 		return Object{}, err
 	}
@@ -106,7 +104,7 @@ func (u *s3Upload) sendParts(ctx context.Context, part []byte, r io.Reader) erro
 		if last {
 			break
 		}
-		if part, last, readErr = readPart(r, sizeOfPart(n+1)); readErr != nil {
+		if part, last, readErr = readPart(nil, r, sizeOfPart(n+1)); readErr != nil {
 			break
 		}
 	}
@@ -176,14 +174,4 @@ func partChecksum(c *s3.Client) types.ChecksumAlgorithm {
 		return ""
 	}
 	return types.ChecksumAlgorithmCrc32
-}
-
-// readPart reads up to size bytes; last says that r has no more.
-func readPart(r io.Reader, size int) (part []byte, last bool, err error) {
-	part = make([]byte, size)
-	n, err := io.ReadFull(r, part)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return part[:n], true, nil
-	}
-	return part[:n], false, err
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"io"
 )
 
 // Put stores body under key, replacing what is there in one step: readers see
@@ -80,59 +79,6 @@ func (s *Store) wrote(ctx context.Context, key Key, full string, body []byte, id
 		return err
 	})
 	return err == nil && found == id
-}
-
-// PutFrom stores what r yields, in parts if it is long. It must be exactly size
-// bytes, any number if size < 0; else the error is ErrInvalid and nothing is
-// visible. Where the
-// backend takes a long source as one stream, it is not tried again.
-func (s *Store) PutFrom(ctx context.Context, key Key, r io.Reader, size int64) (Object, error) {
-	full, err := s.full(key)
-	if err != nil {
-		return Object{}, s.wrap("put", string(key), err)
-	}
-	if size >= 0 && size <= smallBody {
-		return s.putSmall(ctx, key, r, size)
-	}
-	source := &exactReader{r: r, left: size, open: size < 0}
-	obj, err := s.stream(ctx, key, full, source)
-	if source.err != nil {
-		err = s.wrap("put", string(key), source.err) // why the backend gave up
-	}
-	obj.Key = key
-	return obj, err
-}
-
-// smallBody is up to which size a stream is read into memory and sent at once.
-const smallBody = 1 << 20
-
-func (s *Store) putSmall(ctx context.Context, key Key, r io.Reader, size int64) (Object, error) {
-	body, err := io.ReadAll(&exactReader{r: r, left: size})
-	if err != nil {
-		return Object{}, s.wrap("put", string(key), err)
-	}
-	full := s.prefix + string(key)
-	var obj Object
-	_, err = s.do(ctx, Request{Op: "put", Key: string(key), Bytes: size}, func(ctx context.Context) (err error) {
-		obj, err = s.back.write(ctx, full, body, condition{})
-		return err
-	})
-	obj.Key = key
-	return obj, err
-}
-
-// stream writes a source that is too long to be held.
-func (s *Store) stream(ctx context.Context, key Key, full string, source *exactReader) (Object, error) {
-	send := func(ctx context.Context, bytes int64, again bool, do func(context.Context) error) error {
-		r := Request{Op: "put", Key: string(key), Bytes: bytes}
-		if !again {
-			return s.attempt(ctx, r, do)
-		}
-		_, err := s.do(ctx, r, do)
-		return err
-	}
-	obj, err := s.back.stream(ctx, full, source, send)
-	return obj, s.wrap("put", string(key), err)
 }
 
 func requestOp(c condition) string {

@@ -1,0 +1,154 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// smallBody is up to which size a stream is read into memory and sent at once.
+	smallBody = 1 << 20
+	// streamMemory is what the parts of one stream may hold, where two fit into it.
+	streamMemory = 48 << 20
+	streamParts  = 4 // of one stream, sent at once
+)
+
+// PutFrom stores what r yields, in parts if it is long. It must be exactly size
+// bytes, any number if size < 0; else the error is ErrInvalid and nothing is
+// visible. Where the backend takes a long source as one stream, it is not tried
+// again.
+func (s *Store) PutFrom(ctx context.Context, key Key, r io.Reader, size int64) (Object, error) {
+	full, err := s.full(key)
+	if err != nil {
+		return Object{}, s.wrap("put", string(key), err)
+	}
+	source := &exactReader{r: r, left: size, open: size < 0}
+	obj, err := s.putSource(ctx, key, full, source, size)
+	if source.err != nil {
+		err = s.wrap("put", string(key), source.err) // why the backend gave up
+	}
+	obj.Key = key
+	return obj, err
+}
+
+func (s *Store) putSource(ctx context.Context, key Key, full string, source *exactReader, size int64) (Object, error) {
+	if size >= 0 && size <= smallBody {
+		body, _, err := readPart(nil, source, smallBody+1) // to see one that is longer
+		if err != nil {
+			return Object{}, s.wrap("put", string(key), err)
+		}
+		return s.putBody(ctx, key, full, body, condition{})
+	}
+	back, ok := s.back.(parted)
+	if !ok {
+		return s.stream(ctx, key, full, source)
+	}
+	return s.putParts(ctx, s.newLongWrite(back, key, full, false), source, int(back.partSize(size, 0)))
+}
+
+// putBody writes a body in one step.
+func (s *Store) putBody(ctx context.Context, key Key, full string, body []byte, cond condition) (Object, error) {
+	var obj Object
+	_, err := s.do(ctx, Request{Op: "put", Key: string(key), Bytes: int64(len(body))}, func(ctx context.Context) (err error) {
+		obj, err = s.back.write(ctx, full, body, cond)
+		return err
+	})
+	obj.Key = key
+	return obj, err
+}
+
+// stream hands a source to a backend that wants it whole.
+func (s *Store) stream(ctx context.Context, key Key, full string, source io.Reader) (Object, error) {
+	back, ok := s.back.(streamer)
+	if !ok {
+		return Object{}, s.wrap("put", string(key), ErrUnsupported)
+	}
+	send := func(ctx context.Context, bytes int64, again bool, do func(context.Context) error) error {
+		r := Request{Op: "put", Key: string(key), Bytes: bytes}
+		if !again {
+			return s.attempt(ctx, r, do)
+		}
+		_, err := s.do(ctx, r, do)
+		return err
+	}
+	obj, err := back.stream(ctx, full, source, send)
+	return obj, s.wrap("put", string(key), err)
+}
+
+// putParts sends a source in parts of that size, several at once.
+func (s *Store) putParts(ctx context.Context, w *longWrite, source io.Reader, size int) (Object, error) {
+	first, last, err := readPart(nil, source, size)
+	if err != nil {
+		return Object{}, s.wrap("put", string(w.key), err)
+	}
+	if last {
+		return s.putBody(ctx, w.key, w.full, first, condition{})
+	}
+	if err := w.begin(ctx); err != nil {
+		return Object{}, err
+	}
+	var obj Object
+	if err = w.sendStream(ctx, first, source, size); err == nil {
+		obj, err = w.complete(ctx)
+	}
+	if err != nil {
+		return Object{}, errors.Join(s.wrap("put", string(w.key), err), w.abort(ctx))
+	}
+	return obj, nil
+}
+
+// sendStream reads one part after the other while others are on their way.
+func (w *longWrite) sendStream(ctx context.Context, body []byte, r io.Reader, size int) error {
+	group, groupCtx := errgroup.WithContext(ctx)
+	free := make(chan []byte, min(streamParts, max(streamMemory/size, 2)))
+	for range cap(free) - 1 { // body has the first place
+		free <- nil
+	}
+	readErr := error(nil)
+	for n, last := 0, false; len(body) > 0 && groupCtx.Err() == nil; n++ {
+		sent := body
+		group.Go(func() error {
+			defer func() { free <- sent }()
+			_, err := w.send(groupCtx, n, io.NewSectionReader(bytes.NewReader(sent), 0, int64(len(sent))), crc32c(sent))
+			return err
+		})
+		if last {
+			break
+		}
+		if body, last, readErr = readPart(<-free, r, size); readErr != nil {
+			break
+		}
+	}
+	sendErr := group.Wait()
+	if sendErr == nil {
+		sendErr = ctx.Err()
+	}
+	if readErr != nil {
+		return readErr
+	}
+	return sendErr
+}
+
+// readPart reads up to size bytes into buffer, which may be nil and grows; last
+// says that r has no more.
+func readPart(buffer []byte, r io.Reader, size int) (body []byte, last bool, err error) {
+	body = buffer[:0]
+	for len(body) < size {
+		if len(body) == cap(body) {
+			body = append(make([]byte, 0, min(max(smallBody, 4*cap(body)), size)), body...)
+		}
+		n, err := io.ReadFull(r, body[len(body):min(cap(body), size)])
+		body = body[:len(body)+n]
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return body, true, nil
+		}
+		if err != nil {
+			return body, false, err
+		}
+	}
+	return body, false, nil
+}
