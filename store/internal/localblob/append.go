@@ -11,6 +11,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/heirloom-ml/heirloom/store/internal/filelock"
 )
 
 const (
@@ -150,7 +152,7 @@ func joinLines(lines []string) []byte { return bytes.Join(missing(nil, lines), n
 // lock waits for the system's lock of f, which ends when f is closed.
 func lock(ctx context.Context, f *os.File) error {
 	for pause := lockPauseMin; ; pause = min(2*pause, lockPauseMax) {
-		ok, err := tryLock(f)
+		ok, err := filelock.Try(f)
 		if ok || err != nil {
 			return err
 		}

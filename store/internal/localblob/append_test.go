@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/heirloom-ml/heirloom/store/internal/filelock"
 )
 
 func readLines(t *testing.T, b *Bucket, key string) []string {
@@ -150,7 +152,7 @@ func TestAppendWaitsNoLongerThanItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer holder.Close()
-	if ok, err := tryLock(holder); !ok || err != nil {
+	if ok, err := filelock.Try(holder); !ok || err != nil {
 		t.Fatalf("lock: %v, %v", ok, err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*lockPauseMin)
@@ -171,7 +173,7 @@ func TestAppendToReplacedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ok, err := tryLock(holder); !ok || err != nil {
+	if ok, err := filelock.Try(holder); !ok || err != nil {
 		t.Fatalf("lock: %v, %v", ok, err)
 	}
 	b.sys.write = func(f *os.File, p []byte) (int, error) {

@@ -3,7 +3,6 @@
 package localblob
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -36,20 +35,4 @@ func inode(info fs.FileInfo) uint64 {
 		return uint64(stat.Ino) //nolint:unconvert // the type differs between systems
 	}
 	return 0
-}
-
-// tryLock takes the exclusive lock of f, or says that another holds it.
-func tryLock(f *os.File) (bool, error) {
-	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		switch {
-		case err == nil:
-			return true, nil
-		case errors.Is(err, unix.EWOULDBLOCK):
-			return false, nil
-		case errors.Is(err, unix.EINTR):
-			continue
-		}
-		return false, &fs.PathError{Op: "flock", Path: f.Name(), Err: err}
-	}
 }
