@@ -87,8 +87,13 @@ func (c *client) concat(first string, parts []string) error {
 }
 
 // remove deletes a file or an empty directory; false if there is none.
-func (c *client) remove(path string) (bool, error) {
-	response, err := c.call("delete", "Delete", fields{"src": path, "recursive": false})
+func (c *client) remove(path string) (bool, error) { return c.delete(path, false) }
+
+// removeAll deletes a directory with all that is in it; false if there is none.
+func (c *client) removeAll(dir string) (bool, error) { return c.delete(dir, true) }
+
+func (c *client) delete(path string, recursive bool) (bool, error) {
+	response, err := c.call("delete", "Delete", fields{"src": path, "recursive": recursive})
 	if err != nil {
 		return false, err
 	}

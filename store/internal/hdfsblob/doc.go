@@ -9,13 +9,17 @@
 //	b.PutStream(ctx, key, r, send)                     // in parts, each of which can be written again
 //	w, err := b.NewWriter(ctx, key)                    // one file; w.Commit(Replace) or w.Commit(Create), w.Abort()
 //	r, err := b.Open(ctx, key, offset, length, version) // one range of one version
+//	token, err := b.Begin(ctx, key)                    // an upload that another process can go on with
+//	tag, err := b.PutPart(ctx, key, token, body, size, crc) // in any order, several at once
+//	b.Complete(ctx, key, token, parts, mode, id)       // publishes them; or b.Abort; b.Unfinished lists what is neither
 //	b.Stat, b.Delete, b.Walk, b.ReadDir, b.WriteID, b.Sweep
 //
 // # Names
 //
 // The file of a key is the key itself, below the directory; only what HDFS cannot hold gets another name (package keyname).
 // Temporary files are plain files named ".heirloom-<hex>.tmp" in the directory itself, never in one of a key, never
-// listed, and swept when three days old. Attributes that are not defaults go into the extended attribute
+// listed, and swept when three days old. An upload in parts is a directory of such a name; below it are directories
+// named as the key's, and in the last of them the parts. It is swept when nothing was added for seven days. Attributes that are not defaults go into the extended attribute
 // "user.heirloom.attrs".
 //
 // # How an object is published
@@ -50,7 +54,10 @@
 //
 // PutStream does steps 1 to 3 for each part, joins the parts by concat, which is one step of the NameNode as well,
 // and renames what came of it. The library cannot go on within a file whose DataNode or NameNode is lost, so a part is
-// what is sent again.
+// what is sent again. Complete does the same with parts of several processes. The number of the first part's inode,
+// which stays with what the parts are joined to, tells a process that repeats Complete whether an earlier one was applied.
+// The NameNode joins only closed files of one directory that are not empty, are in no snapshot, and have no larger block
+// size than the first; the parts of one upload are made so, save where a snapshot is taken meanwhile.
 //
 // # Reading
 //

@@ -38,6 +38,11 @@ func TestHDFS(t *testing.T) {
 		{"cancel", testCancel},
 		{"long stream", testLongStream},
 		{"sweep", testSweep},
+		{"parts", testParts},
+		{"parts in another process", testPartsResumed},
+		{"parts race", testPartsRace},
+		{"parts refused", testPartsRefused},
+		{"unfinished", testUnfinished},
 		{"keys", testKeys},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, h.Authority) })
@@ -296,10 +301,10 @@ func testSweep(t *testing.T, authority string) {
 	}
 	w.Write([]byte("x"))
 	w.drop() // as a crash does
-	if n, err := b.Sweep(t.Context(), time.Hour); n != 0 || err != nil {
+	if n, err := b.Sweep(t.Context(), time.Hour, 0); n != 0 || err != nil {
 		t.Errorf("sweep of what is young: %d, %v", n, err)
 	}
-	if n, err := b.Sweep(t.Context(), 0); n != 1 || err != nil {
+	if n, err := b.Sweep(t.Context(), 0, time.Hour); n != 1 || err != nil {
 		t.Errorf("sweep: %d, %v, want 1", n, err)
 	}
 }

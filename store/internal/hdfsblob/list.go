@@ -151,11 +151,11 @@ func (b *Bucket) readDir(ctx context.Context, at string) ([]dirEntry, error) {
 	return entries, nil
 }
 
-// newDirEntry passes over temporary files, symbolic links and directories with nothing in them.
+// newDirEntry passes over temporary files, uploads, symbolic links and directories with nothing in them.
 func newDirEntry(status *hdfs.FileStatus) (dirEntry, bool) {
 	name := string(status.GetPath())
 	e := dirEntry{elem: escape().Elem(name), isDir: status.GetFileType() == isDir}
-	if isTemp(name) && !e.isDir || len(status.GetSymlink()) > 0 {
+	if isTemp(name) || len(status.GetSymlink()) > 0 {
 		return e, false
 	}
 	if e.isDir {

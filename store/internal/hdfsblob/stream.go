@@ -176,7 +176,7 @@ func (s *stream) join(ctx context.Context) (Object, error) {
 
 // concat joins rest to first unless an earlier try has, and looks at what came of it.
 func (b *Bucket) concat(ctx context.Context, first *part, rest []string, size int64) error {
-	if len(rest) == 0 {
+	if len(rest) == 0 && first.made.Version != "" {
 		return nil
 	}
 	return b.with(ctx, "write", first.temp, func(c *client) error {

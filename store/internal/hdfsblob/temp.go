@@ -15,6 +15,8 @@ const (
 	tempStart = ".heirloom-"
 	tempEnd   = ".tmp"
 	sweepAge  = 72 * time.Hour
+	// keepAge is how long an upload in parts is kept after the last of them, for a process that goes on with it.
+	keepAge = 7 * 24 * time.Hour
 )
 
 // isTemp says whether name is that of one of our temporary files.
@@ -45,32 +47,41 @@ func (b *Bucket) sweepOnce(ctx context.Context) {
 	b.swept = true
 	b.mu.Unlock()
 	if !swept {
-		_, _ = b.Sweep(ctx, sweepAge)
+		_, _ = b.Sweep(ctx, sweepAge, keepAge)
 	}
 }
 
-// Sweep removes the temporary files that were begun at least age ago and says how many. What a crash leaves behind costs
-// space and nothing else.
-func (b *Bucket) Sweep(ctx context.Context, age time.Duration) (removed int, err error) {
+// Sweep removes the temporary files that were begun at least age ago, and the uploads in parts to which nothing was
+// added for as long as keep, and says how many. What a crash leaves behind costs space and nothing else.
+func (b *Bucket) Sweep(ctx context.Context, age, keep time.Duration) (removed int, err error) {
 	err = b.with(ctx, "sweep", b.root, func(c *client) error {
-		var old []string
-		err := c.list(b.root, tempStart, func(status *hdfs.FileStatus) bool {
-			name := string(status.GetPath())
-			if isTemp(name) && status.GetFileType() != isDir && time.Since(objectOf(status).ModTime) >= age {
-				old = append(old, name)
-			}
-			return strings.HasPrefix(name, tempStart)
-		})
-		for _, name := range old {
-			if err != nil {
-				break
-			}
+		temps, err := c.temps()
+		for _, t := range temps {
 			var ok bool
-			if ok, err = c.remove(path.Join(b.root, name)); ok {
+			if err == nil {
+				ok, err = c.sweep(t, age, keep)
+			}
+			if ok {
 				removed++
 			}
 		}
 		return err
 	})
 	return removed, err
+}
+
+// sweep removes a temporary file or an upload that is old enough.
+func (c *client) sweep(t *hdfs.FileStatus, age, keep time.Duration) (bool, error) {
+	temp, last := path.Join(c.bucket.root, string(t.GetPath())), objectOf(t).ModTime
+	if t.GetFileType() != isDir {
+		if time.Since(last) < age {
+			return false, nil
+		}
+		return c.remove(temp)
+	}
+	_, last, err := c.uploadOf(temp, last)
+	if err != nil || time.Since(last) < keep {
+		return false, err
+	}
+	return c.removeAll(temp)
 }

@@ -69,13 +69,18 @@ func (b *Bucket) NewWriter(ctx context.Context, key string) (*Writer, error) {
 	if key == "" {
 		return nil, &Error{Op: "write", Path: b.root, Kind: fs.ErrInvalid, Err: errors.New("the key is empty")}
 	}
+	b.sweepOnce(ctx)
+	return b.newWriter(ctx, b.Path(key), b.root)
+}
+
+// newWriter begins what is to be at path with a temporary file in dir.
+func (b *Bucket) newWriter(ctx context.Context, path, dir string) (*Writer, error) {
 	d, err := b.newFile(ctx)
 	if err != nil {
 		return nil, err
 	}
-	b.sweepOnce(ctx)
-	w := &Writer{path: b.Path(key)}
-	w.lease, err = b.hold(ctx, "write", w.path, func(c *client) error { return w.open(c, d) })
+	w := &Writer{path: path}
+	w.lease, err = b.hold(ctx, "write", path, func(c *client) error { return w.open(c, dir, d) })
 	if err != nil {
 		return nil, err
 	}
@@ -84,11 +89,11 @@ func (b *Bucket) NewWriter(ctx context.Context, key string) (*Writer, error) {
 
 // open makes the temporary file, under a name that no earlier try has used, and the bucket's directory if there is
 // none.
-func (w *Writer) open(c *client, d defaults) (err error) {
-	w.temp = w.tempName(c)
+func (w *Writer) open(c *client, dir string, d defaults) (err error) {
+	w.temp = path.Join(dir, newTempName())
 	c.guard.sync = c.bucket.syncs()
 	w.file, err = c.CreateFile(w.temp, d.replication, d.blockSize, c.bucket.filePerm)
-	if isAbsent(err) {
+	if isAbsent(err) && dir == c.bucket.root {
 		if err := c.MkdirAll(c.bucket.root, c.bucket.dirPerm); err != nil {
 			return err
 		}
@@ -96,8 +101,6 @@ func (w *Writer) open(c *client, d defaults) (err error) {
 	}
 	return err
 }
-
-func (w *Writer) tempName(c *client) string { return path.Join(c.bucket.root, newTempName()) }
 
 // Write adds to the object.
 func (w *Writer) Write(p []byte) (int, error) {

@@ -1,0 +1,168 @@
+package hdfsblob
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+)
+
+const (
+	smallestPart   = 32 << 20
+	usualBlock     = 128 << 20
+	partsPerObject = 64 // of an object that is neither small nor huge
+)
+
+// Part is one that was written.
+type Part struct {
+	Size int64  // bytes
+	Tag  string // of PutPart
+}
+
+// PartSize is that of the parts of an object of size bytes, or of one of unknown length if size < 0: want unless that is
+// 0. A part is a block or several, and the fewer blocks the easier for the NameNode.
+func (b *Bucket) PartSize(size, want int64) int64 {
+	if want > 0 {
+		return want
+	}
+	block := cmp.Or(b.blockSize(), usualBlock)
+	return min(max(smallestPart, size/partsPerObject), block)
+}
+
+// Begin opens an upload in parts and returns its token, which is good in other processes too.
+func (b *Bucket) Begin(ctx context.Context, key string) (token string, err error) {
+	if key == "" {
+		return "", &Error{Op: "write", Path: b.root, Kind: fs.ErrInvalid, Err: errors.New("the key is empty")}
+	}
+	if _, err := b.newFile(ctx); err != nil { // looks whether the directory is one to write to
+		return "", err
+	}
+	b.sweepOnce(ctx)
+	token = newTempName()
+	err = b.with(ctx, "write", b.Path(key), func(c *client) error { return c.makeDir(b.partsDir(key, token)) })
+	if err != nil {
+		b.removeUpload(ctx, token) // of a name that is too long there is a part
+	}
+	return token, err
+}
+
+// partsDir is the directory of an upload's parts. The names above it are those of the key, which so is known to
+// Unfinished.
+func (b *Bucket) partsDir(key, token string) string { return path.Join(b.root, token, pathOf(key)) }
+
+// PutPart writes a part of size bytes whose CRC-32C is crc. Where body has others the error is ErrCorrupt, and where
+// the upload is gone fs.ErrNotExist. Parts may be written at the same time, and again.
+func (b *Bucket) PutPart(ctx context.Context, key, token string, body io.Reader, size int64, crc uint32) (tag string, err error) {
+	if !isToken(token) {
+		return "", b.gone(key)
+	}
+	w, err := b.newWriter(ctx, b.Path(key), b.partsDir(key, token))
+	if err != nil {
+		return "", err
+	}
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	_, err = io.Copy(w, io.TeeReader(body, sum))
+	if err == nil && (w.size != size || sum.Sum32() != crc) {
+		err = wrap("write", w.path, fmt.Errorf("%w: the part changed while it was sent", ErrCorrupt))
+	}
+	if err != nil {
+		return "", errors.Join(err, w.Abort())
+	}
+	made, err := w.finish()
+	if err != nil {
+		return "", errors.Join(err, w.Abort())
+	}
+	w.done = true
+	w.lease.end(nil)
+	return tagOf(path.Base(w.temp), made.id), nil
+}
+
+// A tag is the name of the part's file, which no other part has, and the number of its inode, which goes with the
+// first part when it becomes the object.
+func tagOf(name string, id uint64) string { return name + "/" + strconv.FormatUint(id, 16) }
+
+func parseTag(tag string) (name string, id uint64, err error) {
+	name, number, _ := strings.Cut(tag, "/")
+	id, err = strconv.ParseUint(number, 16, 64)
+	if err != nil || !isTemp(name) {
+		return "", 0, fmt.Errorf("%q is no part of an upload to HDFS: %w", tag, fs.ErrInvalid)
+	}
+	return name, id, nil
+}
+
+func isToken(token string) bool { return isTemp(token) && !strings.Contains(token, "/") }
+
+func (b *Bucket) gone(key string) error {
+	return &Error{Op: "write", Path: b.Path(key), Kind: fs.ErrNotExist, Err: errors.New("there is no such upload")}
+}
+
+// Complete joins the parts, of which there is at least one, in their order and publishes them as Create or Put would.
+// It may be repeated, also where it was applied and its answer lost.
+func (b *Bucket) Complete(ctx context.Context, key, token string, parts []Part, mode Mode, id string) (Object, error) {
+	first, rest, size, err := b.files(key, token, parts)
+	if err != nil {
+		return Object{}, wrap("write", b.Path(key), err)
+	}
+	err = b.concat(ctx, first, rest, size)
+	if errors.Is(err, fs.ErrNotExist) {
+		if now, statErr := b.Stat(ctx, key); statErr == nil && now.id == first.made.id {
+			return now, nil // an earlier try was applied
+		}
+	}
+	if err != nil {
+		return Object{}, err
+	}
+	if err := b.publish(ctx, first.made, first.temp, b.Path(key), mode, id); err != nil {
+		return Object{}, err
+	}
+	b.removeUpload(ctx, token)
+	first.made.Key = key
+	return first.made, nil
+}
+
+// files gives the first part and the names of the others, without those that are empty, which the NameNode does not join.
+func (b *Bucket) files(key, token string, parts []Part) (first *part, rest []string, size int64, err error) {
+	if !isToken(token) || len(parts) == 0 {
+		return nil, nil, 0, fmt.Errorf("%d parts of upload %q: %w", len(parts), token, fs.ErrInvalid)
+	}
+	for _, p := range parts {
+		name, id, err := parseTag(p.Tag)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		temp := path.Join(b.partsDir(key, token), name)
+		switch {
+		case first == nil || size == 0:
+			first = &part{temp: temp, made: Object{id: id, Size: p.Size}}
+		case p.Size > 0:
+			rest = append(rest, temp)
+		}
+		size += p.Size
+	}
+	return first, rest, size, nil
+}
+
+// Abort drops an upload; it is no error if there is none.
+func (b *Bucket) Abort(ctx context.Context, key, token string) error {
+	if !isToken(token) {
+		return nil
+	}
+	dir := path.Join(b.root, token)
+	return b.with(ctx, "remove", dir, func(c *client) error {
+		_, err := c.removeAll(dir)
+		return err
+	})
+}
+
+// removeUpload drops what is left of an upload, also where the context has ended. Failing is no harm.
+func (b *Bucket) removeUpload(ctx context.Context, token string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanTimeout)
+	defer cancel()
+	_ = b.Abort(ctx, "", token)
+}
