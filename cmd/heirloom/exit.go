@@ -126,13 +126,17 @@ func usagef(command, format string, args ...any) error {
 
 // invalidf is an argument that cannot be, where the sentence says all.
 func invalidf(format string, args ...any) error {
-	return &invalidError{text: fmt.Sprintf(format, args...)}
+	return &kindError{text: fmt.Sprintf(format, args...), kind: store.ErrInvalid}
 }
 
-type invalidError struct{ text string }
+// kindError is a sentence with a kind.
+type kindError struct {
+	text string
+	kind error
+}
 
-func (e *invalidError) Error() string { return e.text }
-func (e *invalidError) Unwrap() error { return store.ErrInvalid }
+func (e *kindError) Error() string { return e.text }
+func (e *kindError) Unwrap() error { return e.kind }
 
 type usageError struct{ text string }
 

@@ -23,7 +23,8 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, scripts("testdata/script"))
 }
 
-// scripts are the parameters of every script: a home of its own, and the commands below.
+// scripts are the parameters of every script: a home of its own, $CONTROL and $LONG, a key with an escape sequence and
+// one of 1,024 bytes, and the commands below.
 func scripts(dir string) testscript.Params {
 	return testscript.Params{
 		Dir:                 dir,
@@ -31,6 +32,8 @@ func scripts(dir string) testscript.Params {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("CONTROL", "a\x1b[31mb")
+			env.Setenv("LONG", strings.Repeat(strings.Repeat("k", 254)+"/", 4)+"klmn")
 			return os.Chmod(env.WorkDir, 0o777)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

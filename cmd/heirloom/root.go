@@ -55,10 +55,11 @@ func newRoot(a *app) *cobra.Command {
 			return a.flags.check(c)
 		},
 	}
-	root.AddGroup(&cobra.Group{ID: "record", Title: "Record:"}, &cobra.Group{ID: "ask", Title: "Ask:"}, &cobra.Group{ID: "else", Title: "Else:"})
+	root.AddGroup(&cobra.Group{ID: "record", Title: "Record:"}, &cobra.Group{ID: "ask", Title: "Ask:"}, &cobra.Group{ID: "move", Title: "Move bytes:"}, &cobra.Group{ID: "else", Title: "Else:"})
 	addGroup(root, "record", newDemo(a), newInit(a), newRun(a), newAdd(a))
 	addGroup(root, "ask", newRuns(a), newShow(a), newLineage(a))
-	addGroup(root, "else", newStore(a), newConfig(a), newVersion(a))
+	addGroup(root, "move", newStore(a))
+	addGroup(root, "else", newConfig(a), newVersion(a))
 	root.AddCommand(newDemoStep(a))
 	root.SetHelpCommand(newHelp())
 	root.SetVersionTemplate("heirloom {{.Version}}\n")
@@ -193,7 +194,7 @@ func atLeastOne(name string) cobra.PositionalArgs {
 func completeFormats(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	offered := documentFormats()
 	switch c.Name() {
-	case "runs", "show", "explain":
+	case "runs", "show", "explain", "ls", "du", "verify":
 		offered = render.ListFormats
 	case "lineage":
 		offered = render.LineageFormats

@@ -31,6 +31,8 @@ func plain(v any) any {
 		return string(v)
 	case store.Key:
 		return string(v)
+	case Size:
+		return int64(v)
 	case *pyjson.Object:
 		if v == nil {
 			return nil
@@ -70,7 +72,7 @@ func brief(v any) string {
 		return number(v)
 	case time.Duration:
 		return span(v)
-	case size:
+	case Size:
 		return v.String()
 	}
 	if text := raw(v); text != "" {
@@ -102,11 +104,11 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
 }
 
-// size is a number of bytes for people.
-type size int64
+// Size is a number of bytes that tables show in a short form, and everything else exactly.
+type Size int64
 
 // String uses binary units: 512 B, 1.5 KiB, 3.2 GiB.
-func (b size) String() string {
+func (b Size) String() string {
 	if b < 1024 {
 		return fmt.Sprintf("%d B", int64(b))
 	}

@@ -7,9 +7,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 	"github.com/heirloom-ml/heirloom/lineage"
+	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
@@ -66,6 +68,14 @@ func TestJSONFieldsAreDocumented(t *testing.T) {
 			sub.Warnings = []tracker.Warning{{Key: "k", Reason: "r"}}
 			return render.Lineage(b, sub, render.JSON, render.Style{})
 		},
+	}
+	object := render.Entry{Path: "a", URL: "file:///a", Entry: store.Entry{Object: store.Object{Key: "a", Size: 1, Version: "v", Modified: time.Unix(1, 0)}}}
+	used := render.Usage{Path: "a", URL: "file:///a", Objects: 1, Bytes: 1}
+	for name, list := range map[string]render.List{
+		"store ls": render.Entries([]render.Entry{object}, false),
+		"store du": render.Usages([]render.Usage{used}, used, 0, false),
+	} {
+		tests[name] = func(b *bytes.Buffer) error { return list.Write(b, render.JSON, render.Style{}) }
 	}
 	page := documented(t)
 	for name, print := range tests {

@@ -137,7 +137,7 @@ func state(n *lineage.Node) string {
 func notes(n *lineage.Node) []string {
 	if a := n.Record(); a != nil {
 		if bytes, ok := a.SizeBytes(); ok {
-			return []string{size(bytes).String()}
+			return []string{Size(bytes).String()}
 		}
 		return nil
 	}

@@ -12,7 +12,9 @@ import (
 type List struct {
 	Key     string // name of the list in its JSON document
 	Columns []Column
-	Rows    [][]any // each with a cell per column: nil, bool, int, int64, float64, string and types of it, time.Time, []string, *pyjson.Object
+	Total   []any           // a last row that a table alone has; nil = none
+	Also    []pyjson.Member // further members of the JSON document, behind the list
+	Rows    [][]any         // each with a cell per column: nil, bool, int, int64, float64, string and types of it, time.Time, []string, *pyjson.Object
 }
 
 // Column is one cell of each row.
@@ -25,6 +27,9 @@ type Column struct {
 // Write prints the list in one of ListFormats: a table with two spaces between columns, one JSON document
 // {Key: [{…}]}, one JSON object a line, or CSV with a header. JSON and CSV hold the whole values.
 func (l List) Write(w io.Writer, f Format, s Style) error {
+	if f == Table && l.Total != nil {
+		l.Rows = append(slices.Clip(l.Rows), l.Total)
+	}
 	l = l.in(f)
 	switch f {
 	case Table:
@@ -34,7 +39,8 @@ func (l List) Write(w io.Writer, f Format, s Style) error {
 		for i, row := range l.Rows {
 			rows[i] = l.object(row)
 		}
-		return Document(w, pyjson.NewObject(pyjson.Member{Key: l.Key, Value: rows}), f)
+		members := append([]pyjson.Member{{Key: l.Key, Value: rows}}, l.Also...)
+		return Document(w, pyjson.NewObject(members...), f)
 	case JSONL:
 		for _, row := range l.Rows {
 			if err := Document(w, l.object(row), f); err != nil {
@@ -50,7 +56,7 @@ func (l List) Write(w io.Writer, f Format, s Style) error {
 
 // in keeps the columns that a format has.
 func (l List) in(f Format) List {
-	kept := List{Key: l.Key, Rows: make([][]any, len(l.Rows))}
+	kept := List{Key: l.Key, Also: l.Also, Rows: make([][]any, len(l.Rows))}
 	for c, column := range l.Columns {
 		if column.In != nil && !slices.Contains(column.In, f) {
 			continue

@@ -103,7 +103,7 @@ func artifactList(r *tracker.Run) List {
 	for _, a := range r.Artifacts {
 		var bytes any
 		if n, ok := a.SizeBytes(); ok {
-			bytes = size(n)
+			bytes = Size(n)
 		}
 		l.Rows = append(l.Rows, []any{a.Name, a.Kind(), bytes, a.Path})
 	}
