@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"syscall"
 
 	"cloud.google.com/go/storage"
@@ -91,8 +92,11 @@ func kindOfGoogle(err error) (error, bool) {
 	throttled := slices.ContainsFunc(api.Errors, func(e googleapi.ErrorItem) bool {
 		return e.Reason == "rateLimitExceeded" || e.Reason == "userRateLimitExceeded"
 	})
-	if throttled {
+	switch {
+	case throttled:
 		return ErrUnavailable, true
+	case api.Code == http.StatusBadRequest && strings.Contains(api.Message, "match calculated CRC32C"): // its reason is but "invalid"
+		return ErrCorrupt, true
 	}
 	return kindOfStatus(api.Code)
 }
@@ -208,10 +212,15 @@ func unreachable(err error) bool {
 	return ok && timeout.Timeout()
 }
 
+// errorCode is S3's name for an error, "" if it is none of S3's.
+func errorCode(err error) string {
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
+		return api.ErrorCode()
+	}
+	return ""
+}
+
 // noBucket reports whether err says that the bucket itself is missing.
 func noBucket(err error) bool {
-	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		return api.ErrorCode() == "NoSuchBucket"
-	}
-	return errors.Is(err, storage.ErrBucketNotExist)
+	return errorCode(err) == "NoSuchBucket" || errors.Is(err, storage.ErrBucketNotExist)
 }

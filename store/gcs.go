@@ -5,20 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"cloud.google.com/go/storage"
 	"google.golang.org/api/iterator"
 )
-
-// chunkDeadline bounds how long the SDK sends one chunk of a long upload again.
-const chunkDeadline = time.Minute
 
 // gcsBackend talks to Google Cloud Storage through the SDK itself: gocloud's
 // driver takes refused access for absence, and 16 MiB for each small write.
@@ -105,71 +101,19 @@ func (b *gcsBackend) write(ctx context.Context, key string, body []byte, cond co
 	if err != nil {
 		return Object{}, err
 	}
-	if cond.absent {
-		o = o.If(storage.Conditions{DoesNotExist: true})
-	}
-	if cond.version != "" {
-		generation, err := generationOf(cond.version)
-		if err != nil {
-			return Object{}, err
-		}
-		o = o.If(storage.Conditions{GenerationMatch: generation})
+	if o, err = conditioned(o, cond); err != nil {
+		return Object{}, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := o.NewWriter(ctx)
 	w.ChunkSize = 0 // one request, no buffer
 	w.ContentType = contentType
-	w.CRC32C, w.SendCRC32C = crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)), true
+	w.CRC32C, w.SendCRC32C = crc32c(body), true
 	if cond.id != "" {
 		w.Metadata = map[string]string{writeIDName: cond.id}
 	}
 	if _, err := w.Write(body); err != nil {
-		cancel() // before Close, or what was sent might count as the whole
-		w.Close()
-		return Object{}, err
-	}
-	return closed(w)
-}
-
-// stream sends a source of more than one part through a resumable upload, whose
-// chunks the SDK sends again by itself.
-func (b *gcsBackend) stream(ctx context.Context, key string, r io.Reader, send sendFunc) (Object, error) {
-	first, last, err := readPart(nil, r, partSize)
-	if err != nil {
-		return Object{}, err
-	}
-	var obj Object
-	if last {
-		err = send(ctx, int64(len(first)), true, func(ctx context.Context) (err error) {
-			obj, err = b.write(ctx, key, first, condition{})
-			return err
-		})
-		return obj, err
-	}
-	err = send(ctx, 0, false, func(ctx context.Context) (err error) {
-		obj, err = b.resumable(ctx, key, first, r)
-		return err
-	})
-	return obj, err
-}
-
-func (b *gcsBackend) resumable(ctx context.Context, key string, first []byte, rest io.Reader) (Object, error) {
-	o, err := b.object(ctx, key)
-	if err != nil {
-		return Object{}, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	w := o.Retryer(storage.WithPolicy(storage.RetryAlways), storage.WithMaxAttempts(defaultAttempts)).NewWriter(ctx)
-	w.ChunkSize = partSize
-	w.ChunkRetryDeadline = chunkDeadline
-	w.ContentType = contentType
-	_, err = w.Write(first)
-	if err == nil {
-		_, err = io.Copy(w, rest)
-	}
-	if err != nil {
 		cancel() // before Close, or what was sent might count as the whole
 		w.Close()
 		return Object{}, err
@@ -208,13 +152,15 @@ func (p *gcsPager) next(ctx context.Context) ([]Entry, bool, error) {
 	if err != nil {
 		return nil, false, missingBucket(err)
 	}
-	page := make([]Entry, len(list))
-	for i, attrs := range list {
-		if attrs.Prefix != "" {
-			page[i] = Entry{Object: Object{Key: Key(attrs.Prefix)}, IsDir: true}
-			continue
+	page := make([]Entry, 0, len(list))
+	for _, attrs := range list {
+		switch {
+		case strings.HasPrefix(attrs.Prefix+attrs.Name, hiddenParts): // of objects that are not complete
+		case attrs.Prefix != "":
+			page = append(page, Entry{Object: Object{Key: Key(attrs.Prefix)}, IsDir: true})
+		default:
+			page = append(page, Entry{Object: gcsObject(attrs)})
 		}
-		page[i] = Entry{Object: gcsObject(attrs)}
 	}
 	slices.SortFunc(page, func(a, b Entry) int { return cmp.Compare(a.Key, b.Key) })
 	p.token = token

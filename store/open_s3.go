@@ -51,6 +51,9 @@ func s3Parameters() []s3Parameter {
 	}
 }
 
+// sums reports whether checksums go with what is sent.
+func (o *s3Options) sums() bool { return o.sendSums != aws.RequestChecksumCalculationWhenRequired }
+
 func (o *s3Options) setSendSums(v string) error {
 	switch v {
 	case "when_supported":

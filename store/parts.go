@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
 	"time"
@@ -32,6 +33,9 @@ type parted interface {
 	// aborted, in the order of the keys.
 	unfinished(ctx context.Context, prefix string) iter.Seq2[upload, error]
 }
+
+// errUploadGone says that the parts of an upload are void: it is to begin again.
+var errUploadGone = fmt.Errorf("the upload is gone: %w", ErrNotExist)
 
 // part is one that arrived.
 type part struct {

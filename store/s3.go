@@ -27,7 +27,7 @@ type s3Backend struct {
 }
 
 func (b *s3Backend) capabilities() Capabilities {
-	return Capabilities{AtomicCreate: true, Replace: true, Durable: true, ServerChecksum: b.opts.sendSums != aws.RequestChecksumCalculationWhenRequired}
+	return Capabilities{AtomicCreate: true, Replace: true, Durable: true, ServerChecksum: b.opts.sums()}
 }
 
 func (b *s3Backend) close() error { return nil }
@@ -60,7 +60,11 @@ func (b *s3Backend) stat(ctx context.Context, key string) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	return Object{Key: Key(key), Size: aws.ToInt64(out.ContentLength), Modified: aws.ToTime(out.LastModified), Version: unquote(out.ETag)}, nil
+	return headObject(key, out), nil
+}
+
+func headObject(key string, out *s3.HeadObjectOutput) Object {
+	return Object{Key: Key(key), Size: aws.ToInt64(out.ContentLength), Modified: aws.ToTime(out.LastModified), Version: unquote(out.ETag)}
 }
 
 func (b *s3Backend) head(ctx context.Context, key string) (*s3.HeadObjectOutput, error) {
@@ -92,12 +96,10 @@ func (b *s3Backend) write(ctx context.Context, key string, body []byte, cond con
 	if b.opts.kmsKey != "" {
 		in.SSEKMSKeyId = &b.opts.kmsKey
 	}
-	if cond.absent {
-		in.IfNoneMatch = aws.String("*")
+	if b.opts.sums() {
+		in.ChecksumCRC32C = sumText(crc32c(body))
 	}
-	if cond.version != "" {
-		in.IfMatch = aws.String(quote(cond.version))
-	}
+	in.IfNoneMatch, in.IfMatch = conditionHeaders(cond)
 	if cond.id != "" {
 		in.Metadata = map[string]string{writeIDName: cond.id}
 	}

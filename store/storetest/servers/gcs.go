@@ -20,7 +20,7 @@ func (g GCS) URL(prefix string) string {
 
 // FakeGCS starts fake-gcs-server and sets STORAGE_EMULATOR_HOST of this process
 // for the time of the test. It is an emulator: it knows no permissions and does
-// not throttle.
+// not throttle. What it lacks of compose is added in front of it.
 func FakeGCS(t testing.TB) GCS {
 	t.Helper()
 	p := program{"fake-gcs-server", "github.com/fsouza/fake-gcs-server", "v1.56.1"}
@@ -29,10 +29,11 @@ func FakeGCS(t testing.TB) GCS {
 		Missing(t, err, p.install(), "gcs", p.name)
 	}
 	port := freePort(t)
-	host := fmt.Sprintf("127.0.0.1:%d", port)
+	emulator := fmt.Sprintf("http://127.0.0.1:%d", port)
+	host := frontCompose(t, emulator)
 	g := GCS{Endpoint: "http://" + host, Bucket: "heirloom", Environ: []string{"STORAGE_EMULATOR_HOST=" + host}}
 	args := []string{"-scheme", "http", "-host", "127.0.0.1", "-port", fmt.Sprint(port), "-backend", "memory", "-public-host", host}
-	start(t, p.name, path, args, nil, g.Endpoint+"/_internal/healthcheck")
+	start(t, p.name, path, args, nil, emulator+"/_internal/healthcheck")
 	t.Setenv("STORAGE_EMULATOR_HOST", host)
 	return g.WithBucket(t, g.Bucket)
 }
