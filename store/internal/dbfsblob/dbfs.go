@@ -1,0 +1,131 @@
+package dbfsblob
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"time"
+)
+
+// maxBlock is how many bytes one request may carry, before they are written in base64.
+const maxBlock = 1 << 20
+
+// dbfs speaks the DBFS API.
+type dbfs struct {
+	client *client
+	root   string
+}
+
+// fileInfo is what the API says of a path.
+type fileInfo struct {
+	Path     string `json:"path"`
+	IsDir    bool   `json:"is_dir"`
+	Size     int64  `json:"file_size"`
+	Modified int64  `json:"modification_time"` // milliseconds since the Unix epoch
+}
+
+func (i fileInfo) object() Object {
+	modified := time.UnixMilli(i.Modified)
+	return Object{Size: i.Size, ModTime: modified, Version: timeVersion(modified, i.Size)}
+}
+
+func (d *dbfs) get(ctx context.Context, verb string, query url.Values, out any) error {
+	return d.client.call(ctx, request{method: http.MethodGet, path: "/api/2.0/dbfs/" + verb, query: query}, nil, out)
+}
+
+func (d *dbfs) post(ctx context.Context, verb string, in, out any) error {
+	return d.client.call(ctx, request{method: http.MethodPost, path: "/api/2.0/dbfs/" + verb}, in, out)
+}
+
+// status describes a file or directory.
+func (d *dbfs) status(ctx context.Context, p string) (fileInfo, error) {
+	var info fileInfo
+	err := d.get(ctx, "get-status", url.Values{"path": {p}}, &info)
+	return info, err
+}
+
+func (d *dbfs) stat(ctx context.Context, file string) (Object, error) {
+	info, err := d.status(ctx, file)
+	if err != nil {
+		return Object{}, err
+	}
+	if info.IsDir {
+		return Object{}, &Error{Kind: fs.ErrNotExist, Err: errors.New("it is a directory")}
+	}
+	return info.object(), nil
+}
+
+func (d *dbfs) list(ctx context.Context, dir string) ([]dirEntry, error) {
+	var page struct {
+		Files []fileInfo `json:"files"`
+	}
+	err := d.get(ctx, "list", url.Values{"path": {dir}}, &page)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []dirEntry
+	for _, info := range page.Files {
+		if info.Path == dir {
+			continue // dir is a file, which lists itself
+		}
+		e := dirEntry{name: path.Base(info.Path), isDir: info.IsDir}
+		if !e.isDir {
+			e.object = info.object()
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+type pathAndRecursion struct {
+	Path      string `json:"path"`
+	Recursive bool   `json:"recursive"`
+}
+
+// remove looks first: the API deletes what is not there without a word.
+func (d *dbfs) remove(ctx context.Context, file string) error {
+	if _, err := d.stat(ctx, file); err != nil {
+		return err
+	}
+	return d.post(ctx, "delete", pathAndRecursion{Path: file}, nil)
+}
+
+// removeDir looks first, so as not to delete an object that took the name.
+func (d *dbfs) removeDir(ctx context.Context, dir string) error {
+	info, err := d.status(ctx, dir)
+	if err == nil && !info.IsDir {
+		err = fs.ErrInvalid
+	}
+	if err != nil {
+		return err
+	}
+	return d.post(ctx, "delete", pathAndRecursion{Path: dir}, nil)
+}
+
+func (d *dbfs) open(ctx context.Context, file string, offset, length int64, version string) (io.ReadCloser, Object, error) {
+	o, err := d.stat(ctx, file)
+	switch {
+	case err != nil:
+		return nil, Object{}, err
+	case version != "" && version != o.Version:
+		return nil, Object{}, &Error{Kind: ErrConflict}
+	case offset > o.Size:
+		return nil, Object{}, &Error{Kind: ErrRange}
+	}
+	end := o.Size
+	if length >= 0 {
+		end = min(end, offset+length)
+	}
+	r := &blockReader{ctx: ctx, api: d, file: file, object: o, at: offset, end: end}
+	if err := r.next(); err != nil { // so that what fails at once fails Open
+		return nil, Object{}, err
+	}
+	return r, o, nil
+}
