@@ -16,10 +16,10 @@ GOTESTSUM := $(CACHE)/bin/gotestsum-$(GOTESTSUM_VERSION)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check stress bench lint fuzz cross
+.PHONY: help build demo test check stress bench bench-store lint fuzz cross
 
 help: ## print the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/heirloom, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='$(LDFLAGS)' -o $(BIN) ./cmd/heirloom
@@ -38,6 +38,10 @@ stress: $(GOTESTSUM) ## run the tests with every kill, race and trial in full
 
 bench: build ## measure, beside what one would otherwise use
 	$(GO) test -run '^$$' -bench . -benchmem -count 1 -timeout 60m $(PKGS)
+
+bench-store: ## measure transfers beside rclone, aws-cli, s3fs, Hadoop and cp (ONLY='minio.*up', N=3, MIB=256, ALL=1)
+	HEIRLOOM_BENCH_STORE='$(or $(ONLY),.)' HEIRLOOM_BENCH_N=$(N) HEIRLOOM_BENCH_MIB=$(MIB) HEIRLOOM_BENCH_ALL=$(ALL) \
+	  $(GO) test -run TestTable -count 1 -timeout 120m -v ./cmd/internal/benchstore
 
 lint: $(GOLANGCI) ## run the linters
 	$(GOLANGCI) run $(PKGS)

@@ -31,6 +31,7 @@ log4j.appender.console.layout.ConversionPattern=%d %p %c{1}: %m%n
 const (
 	nameNodeClass = "org.apache.hadoop.hdfs.server.namenode.NameNode"
 	dataNodeClass = "org.apache.hadoop.hdfs.server.datanode.DataNode"
+	shellClass    = "org.apache.hadoop.fs.FsShell"
 	haAdminClass  = "org.apache.hadoop.hdfs.tools.DFSHAAdmin"
 )
 
@@ -81,6 +82,15 @@ func (h *HDFS) java(class string, args ...string) *exec.Cmd {
 	}
 	flags = append(flags, h.javaFlags...)
 	flags = append(flags, "-cp", h.ConfDir+string(os.PathListSeparator)+filepath.Join(h.jars, "*"), class)
+	return exec.Command("java", append(flags, args...)...)
+}
+
+// Shell is a command that runs Hadoop's own client, as "hdfs dfs" does, with the
+// flags that Java has by itself.
+func (h *HDFS) Shell(args ...string) *exec.Cmd {
+	flags := []string{"-Djava.net.preferIPv4Stack=true", "--add-opens=java.base/java.lang=ALL-UNNAMED"}
+	flags = append(flags, h.javaFlags...)
+	flags = append(flags, "-cp", h.ConfDir+string(os.PathListSeparator)+filepath.Join(h.jars, "*"), shellClass)
 	return exec.Command("java", append(flags, args...)...)
 }
 
