@@ -1,0 +1,145 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/heirloom-ml/heirloom/store/internal/settle"
+)
+
+// syncJournal remembers which bytes a file had, and which of them the store
+// holds: one line for each change, the last of a path wins. A line is the CRC-32C
+// of the rest in hexadecimal, a space, JSON. What does not fit its sum is passed
+// over: it costs a reading of the file, no more.
+type syncJournal struct {
+	path    string
+	mu      sync.Mutex // guards what follows
+	records map[string]syncRecord
+	f       *os.File
+}
+
+// syncRecord is what is known of one file.
+type syncRecord struct {
+	Path     string          `json:"path"`
+	Identity settle.Identity `json:"id"` // that the file had when it was read
+	Mode     uint32          `json:"mode,omitempty"`
+	SHA256   Digest          `json:"sha256"`
+	CRC32C   uint32          `json:"crc32c"`
+	Sent     bool            `json:"sent,omitempty"`    // the store held it
+	Version  string          `json:"version,omitempty"` // of the object, once sent
+	Gone     bool            `json:"gone,omitempty"`    // it was removed from the store
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// openSyncJournal reads what there is and writes it anew without what is
+// outdated.
+func openSyncJournal(path string) (*syncJournal, error) {
+	j := &syncJournal{path: path, records: map[string]syncRecord{}}
+	f, err := os.Open(path)
+	if err == nil {
+		err = errors.Join(j.read(f), f.Close())
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return j, j.rewrite()
+}
+
+// read takes in every line that is whole.
+func (j *syncJournal) read(r io.Reader) error {
+	in := bufio.NewReader(r)
+	for {
+		line, err := in.ReadBytes('\n')
+		if rec, ok := parseRecord(line); ok {
+			j.records[rec.Path] = rec
+			if rec.Gone {
+				delete(j.records, rec.Path)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func parseRecord(line []byte) (syncRecord, bool) {
+	var rec syncRecord
+	text, found := bytes.CutSuffix(line, []byte("\n"))
+	sum, body, _ := bytes.Cut(text, []byte(" "))
+	if !found || string(sum) != fmt.Sprintf("%08x", crc32.Checksum(body, castagnoli)) {
+		return rec, false
+	}
+	err := json.Unmarshal(body, &rec)
+	return rec, err == nil && rec.Path != ""
+}
+
+func (rec syncRecord) line() []byte {
+	body, _ := json.Marshal(rec) // holds nothing that could fail
+	return fmt.Appendf(nil, "%08x %s\n", crc32.Checksum(body, castagnoli), body)
+}
+
+func (j *syncJournal) rewrite() error {
+	var lines []byte
+	for _, path := range slices.Sorted(maps.Keys(j.records)) {
+		lines = append(lines, j.records[path].line()...)
+	}
+	part := j.path + ".new"
+	if err := os.WriteFile(part, lines, 0o666); err != nil {
+		return err
+	}
+	if err := os.Rename(part, j.path); err != nil {
+		return err
+	}
+	var err error
+	j.f, err = os.OpenFile(j.path, os.O_WRONLY|os.O_APPEND, 0)
+	return err
+}
+
+// put remembers rec. That it cannot be written is no harm but to a later process.
+func (j *syncJournal) put(rec syncRecord) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.records[rec.Path] == rec {
+		return nil
+	}
+	j.records[rec.Path] = rec
+	if rec.Gone {
+		delete(j.records, rec.Path)
+	}
+	_, err := j.f.Write(rec.line())
+	return err
+}
+
+func (j *syncJournal) get(path string) (syncRecord, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	rec, ok := j.records[path]
+	return rec, ok
+}
+
+// all is a copy, sorted by path.
+func (j *syncJournal) all() []syncRecord {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	list := make([]syncRecord, 0, len(j.records))
+	for _, path := range slices.Sorted(maps.Keys(j.records)) {
+		list = append(list, j.records[path])
+	}
+	return list
+}
+
+func (j *syncJournal) close() error { return j.f.Close() }
