@@ -14,8 +14,28 @@ import (
 // last thing yielded. Nothing below prefix is an empty list.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		for e, err := range s.entries(ctx, prefix, "") {
+		for e, err := range s.entries(ctx, prefix, "", nil) {
 			if !yield(e.Object, err) {
+				return
+			}
+		}
+	}
+}
+
+// ListForeign yields the names below prefix that are no keys, which List passes
+// over: an element may be too long, or a mark of a directory ends in a slash. It
+// makes the requests of List. An error is the last thing yielded.
+func (s *Store) ListForeign(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		var names []string
+		for _, err := range s.entries(ctx, prefix, "", func(name string) { names = append(names, name) }) {
+			if err != nil {
+				yield("", err)
+				return
+			}
+		}
+		for _, name := range names {
+			if !yield(name, nil) {
 				return
 			}
 		}
@@ -31,11 +51,12 @@ func (s *Store) ListDir(ctx context.Context, dir Key) iter.Seq2[Entry, error] {
 			return func(yield func(Entry, error) bool) { yield(Entry{}, s.wrap("list", string(dir), err)) }
 		}
 	}
-	return s.entries(ctx, slashed(string(dir)), "/")
+	return s.entries(ctx, slashed(string(dir)), "/", nil)
 }
 
-// entries yields a listing with keys relative to the store.
-func (s *Store) entries(ctx context.Context, prefix, delimiter string) iter.Seq2[Entry, error] {
+// entries yields a listing with keys relative to the store. foreign, if not nil,
+// is told of names that are no keys.
+func (s *Store) entries(ctx context.Context, prefix, delimiter string, foreign func(name string)) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		p := s.back.pages(s.prefix+prefix, delimiter)
 		defer p.stop()
@@ -44,7 +65,7 @@ func (s *Store) entries(ctx context.Context, prefix, delimiter string) iter.Seq2
 			page, next, err := s.page(ctx, p, prefix)
 			more = next
 			if err == nil {
-				page, err = s.clean(page, &last)
+				page, err = s.clean(page, &last, foreign)
 			}
 			for _, e := range page {
 				if !yield(e, nil) {
@@ -76,7 +97,7 @@ func (s *Store) page(ctx context.Context, p pager, prefix string) (page []Entry,
 // clean cuts the keys of a page to the store's root and drops what is no key. A
 // backend that lists out of order is refused rather than believed: what relies
 // on order would silently lose entries. last is the last key seen.
-func (s *Store) clean(page []Entry, last *Key) ([]Entry, error) {
+func (s *Store) clean(page []Entry, last *Key, foreign func(name string)) ([]Entry, error) {
 	kept := page[:0]
 	for _, e := range page {
 		name, ok := strings.CutPrefix(string(e.Key), s.prefix)
@@ -88,6 +109,9 @@ func (s *Store) clean(page []Entry, last *Key) ([]Entry, error) {
 		}
 		e.Key = Key(name)
 		if checkKey(name) != nil {
+			if foreign != nil {
+				foreign(name)
+			}
 			continue
 		}
 		at := e.Key

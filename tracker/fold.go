@@ -15,7 +15,7 @@ func (l *listing) foldMetadata(b bodies) *Metadata {
 	merged := &Metadata{}
 	slices.SortFunc(l.metadata, compareRecords)
 	for _, r := range l.metadata {
-		if m, ok := take(l, b, r.key, parseMetadata); ok {
+		if m, ok := take(l, b, r.key, RuleRecordDamaged, parseMetadata); ok {
 			merged.Merge(m)
 		}
 	}
@@ -27,7 +27,7 @@ func (l *listing) foldArtifacts(b bodies) []Artifact {
 	byName := make(map[string]Artifact)
 	slices.SortFunc(l.artifacts, compareRecords)
 	for _, r := range l.artifacts {
-		if a, ok := take(l, b, r.key, parseArtifact); ok {
+		if a, ok := take(l, b, r.key, RuleRecordDamaged, parseArtifact); ok {
 			byName[a.Name] = a
 		}
 	}
@@ -47,7 +47,7 @@ func (l *listing) foldSources(b bodies, only RunID) []Source {
 		}
 		s := Source{ID: id.source, Artifact: id.artifact}
 		if _, wanted := b[o.key]; wanted {
-			take(l, b, o.key, func(body []byte) (struct{}, error) { return struct{}{}, s.readLink(body) })
+			take(l, b, o.key, RuleLinkDamaged, func(body []byte) (struct{}, error) { return struct{}{}, s.readLink(body) })
 		}
 		list = append(list, s)
 		if written[id.source] == nil {
@@ -59,7 +59,7 @@ func (l *listing) foldSources(b bodies, only RunID) []Source {
 		if only != "" && id != only {
 			continue
 		}
-		lines, ok := take(l, b, key, func(body []byte) ([]string, error) { return textLines(body, written[id]), nil })
+		lines, ok := take(l, b, key, RuleUnreadable, func(body []byte) ([]string, error) { return textLines(body, written[id]), nil })
 		if !ok && len(written[id]) == 0 {
 			lines = []string{""} // its name alone says that there is an edge
 		}
@@ -79,14 +79,14 @@ func (l *listing) foldAttempts(b bodies) []Attempt {
 	for _, n := range slices.Sorted(maps.Keys(l.attempts)) {
 		keys, a := l.attempts[n], Attempt{Number: n}
 		if keys.start != "" {
-			take(l, b, keys.start, func(body []byte) (struct{}, error) { return struct{}{}, a.Start.read(body) })
+			take(l, b, keys.start, RuleAttemptDamaged, func(body []byte) (struct{}, error) { return struct{}{}, a.Start.read(body) })
 		}
 		if keys.beat != "" {
-			a.Beat, _ = take(l, b, keys.beat, parseBeat)
+			a.Beat, _ = take(l, b, keys.beat, RuleAttemptDamaged, parseBeat)
 		}
 		if keys.end != "" {
 			a.End = &AttemptEnd{State: Unknown}
-			take(l, b, keys.end, func(body []byte) (struct{}, error) { return struct{}{}, a.End.read(body) })
+			take(l, b, keys.end, RuleAttemptDamaged, func(body []byte) (struct{}, error) { return struct{}{}, a.End.read(body) })
 		}
 		list = append(list, a)
 	}
@@ -124,15 +124,16 @@ func (l *listing) sortedWarnings() []Warning {
 }
 
 // take parses one body that was read, or warns and says false.
-func take[T any](l *listing, b bodies, key store.Key, parse func([]byte) (T, error)) (T, bool) {
+func take[T any](l *listing, b bodies, key store.Key, damaged Rule, parse func([]byte) (T, error)) (T, bool) {
 	got := b[key]
-	err := got.err
+	rule, err := RuleUnreadable, got.err
 	var v T
 	if err == nil {
 		v, err = parse(got.data)
+		rule = damaged
 	}
 	if err != nil {
-		l.warn(key, err.Error())
+		l.warn(rule, key, err.Error())
 		return v, false
 	}
 	return v, true

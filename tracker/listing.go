@@ -14,7 +14,7 @@ type listing struct {
 	metadata    []record
 	artifacts   []record
 	sources     map[RunID]store.Key // text file of each source
-	descendants map[RunID]bool      // children in the mirror
+	descendants map[RunID]store.Key // text file of each child in the mirror
 	links       map[linkID]linkObject
 	attempts    map[int]attemptKeys
 	warnings    []Warning
@@ -44,14 +44,14 @@ func newListing(id RunID) *listing {
 	return &listing{
 		id:          id,
 		sources:     make(map[RunID]store.Key),
-		descendants: make(map[RunID]bool),
+		descendants: make(map[RunID]store.Key),
 		links:       make(map[linkID]linkObject),
 		attempts:    make(map[int]attemptKeys),
 	}
 }
 
-func (l *listing) warn(key store.Key, reason string) {
-	l.warnings = append(l.warnings, Warning{Key: key, Reason: reason})
+func (l *listing) warn(rule Rule, key store.Key, reason string) {
+	l.warnings = append(l.warnings, Warning{Rule: rule, Key: key, Reason: reason})
 }
 
 // add sorts one object of the run into its place. What is below heirloom and
@@ -69,27 +69,29 @@ func (l *listing) add(o store.Object) {
 			l.sources[id] = o.Key
 			return
 		}
-		l.warn(o.Key, "not the name of a source")
+		l.warn(RuleSourceForeign, o.Key, "not the name of a source")
 	case len(elems) == 2 && elems[0] == descendantsDir:
 		if id, err := DecodeRunID(elems[1]); err == nil {
-			l.descendants[id] = true
+			l.descendants[id] = o.Key
 			return
 		}
-		l.warn(o.Key, "not the name of a descendant")
+		l.warn(RuleDescendantForeign, o.Key, "not the name of a descendant")
 	case elems[0] == heirloomDir && len(elems) == 4 && elems[1] == linksDir:
 		l.addLink(o, elems[2], elems[3])
 	case elems[0] == heirloomDir && len(elems) == 4 && elems[1] == attemptsDir:
 		l.addAttempt(o.Key, elems[2], elems[3])
 	case elems[0] == heirloomDir:
+	case len(elems) > 2 && slices.Contains([]string{metadataDir, artifactsDir, sourcesDir, descendantsDir}, elems[0]):
+		l.warn(RuleRecordNested, o.Key, "in a directory among the records")
 	default:
-		l.warn(o.Key, "not part of a run")
+		l.warn(RuleObjectForeign, o.Key, "not part of a run")
 	}
 }
 
 func (l *listing) addRecord(list []record, key store.Key, name string) []record {
 	digits, ok := recordDigits(name)
 	if !ok {
-		l.warn(key, "not the name of a record")
+		l.warn(RuleRecordForeign, key, "not the name of a record")
 		return list
 	}
 	return append(list, record{key: key, digits: digits})
@@ -98,12 +100,12 @@ func (l *listing) addRecord(list []record, key store.Key, name string) []record 
 func (l *listing) addLink(o store.Object, source, artifact string) {
 	id, err := DecodeRunID(source)
 	if err != nil {
-		l.warn(o.Key, "not the name of a source")
+		l.warn(RuleLinkForeign, o.Key, "not the name of a source")
 		return
 	}
 	name, err := decodeArtifact(artifact)
 	if err != nil {
-		l.warn(o.Key, "not the name of a link")
+		l.warn(RuleLinkForeign, o.Key, "not the name of a link")
 		return
 	}
 	l.links[linkID{id, name}] = linkObject{key: o.Key, size: o.Size}
@@ -112,7 +114,7 @@ func (l *listing) addLink(o store.Object, source, artifact string) {
 func (l *listing) addAttempt(key store.Key, number, name string) {
 	n, ok := attemptNumber(number)
 	if !ok {
-		l.warn(key, "not the number of an attempt")
+		l.warn(RuleAttemptForeign, key, "not the number of an attempt")
 		return
 	}
 	a := l.attempts[n]

@@ -70,7 +70,7 @@ func (r *rootScan) enter(name string) *listing {
 }
 
 func foreignDir(name string) Warning {
-	return Warning{Key: store.Key(name), Reason: "not the directory of a run"}
+	return Warning{Rule: directoryRule(name), Key: store.Key(name), Reason: "not the directory of a run"}
 }
 
 func (r *rootScan) ids() []RunID { return slices.Sorted(maps.Keys(r.runs)) }

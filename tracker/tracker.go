@@ -74,6 +74,7 @@ type Run struct {
 
 // Warning tells of something in the root that was passed over.
 type Warning struct {
+	Rule   Rule
 	Key    store.Key // below the tracker's root
 	Reason string
 }

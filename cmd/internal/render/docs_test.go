@@ -74,6 +74,7 @@ func TestJSONFieldsAreDocumented(t *testing.T) {
 	for name, list := range map[string]render.List{
 		"store ls": render.Entries([]render.Entry{object}, false),
 		"store du": render.Usages([]render.Usage{used}, used, 0, false),
+		"fsck":     render.Fsck(&tracker.FsckReport{Findings: []tracker.Finding{{Rule: tracker.RuleFormat}}}),
 	} {
 		tests[name] = func(b *bytes.Buffer) error { return list.Write(b, render.JSON, render.Style{}) }
 	}

@@ -123,7 +123,7 @@ func newShownAttempt(r *tracker.Run, a tracker.Attempt, last bool) shownAttempt 
 func shownWarnings(list []tracker.Warning) []shownWarning {
 	doc := []shownWarning{}
 	for _, warning := range list {
-		doc = append(doc, shownWarning(warning))
+		doc = append(doc, shownWarning{Key: warning.Key, Reason: warning.Reason})
 	}
 	return doc
 }
