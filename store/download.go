@@ -30,7 +30,7 @@ func (s *Store) DownloadTree(ctx context.Context, prefix Key, dir string, opts *
 	under := slashed(string(prefix))
 	var objects []Object
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(opts.parallel())
+	group.SetLimit(8)
 	for obj, err := range s.List(groupCtx, under) {
 		if err != nil {
 			return nil, errors.Join(group.Wait(), err)

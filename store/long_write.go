@@ -20,6 +20,8 @@ type longWrite struct {
 	full  string    // the backend's key
 	token string    // of the upload, once begun
 	cond  condition // with the id that the object is marked with
+	// resumed says that an earlier process began it, and may have ended it too.
+	resumed bool
 
 	mu    sync.Mutex   // guards parts
 	parts map[int]part // by number
@@ -93,7 +95,7 @@ func (w *longWrite) complete(ctx context.Context) (Object, error) {
 		return err
 	})
 	lost := errors.Is(err, ErrExist) || errors.Is(err, ErrConflict) || errors.Is(err, ErrNotExist)
-	if unsure && lost {
+	if (unsure || w.resumed) && lost {
 		if found, ok := w.published(ctx, list); ok {
 			obj, err = found, nil
 		}

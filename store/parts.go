@@ -37,6 +37,14 @@ type parted interface {
 // errUploadGone says that the parts of an upload are void: it is to begin again.
 var errUploadGone = fmt.Errorf("the upload is gone: %w", ErrNotExist)
 
+// partKeeper is a parted backend whose parts a crash can harm after they
+// arrived.
+type partKeeper interface {
+	// holds reports whether part n, at that offset of the object, is there as p
+	// says.
+	holds(ctx context.Context, key, token string, n int, offset int64, p part) (bool, error)
+}
+
 // part is one that arrived.
 type part struct {
 	size int64 // bytes

@@ -41,24 +41,13 @@ func (s *Store) putSource(ctx context.Context, key Key, full string, source *exa
 		if err != nil {
 			return Object{}, s.wrap("put", string(key), err)
 		}
-		return s.putBody(ctx, key, full, body, condition{})
+		return s.writeBody(ctx, "put", key, full, body, condition{})
 	}
 	back, ok := s.back.(parted)
 	if !ok {
 		return s.stream(ctx, key, full, source)
 	}
 	return s.putParts(ctx, s.newLongWrite(back, key, full, false), source, int(back.partSize(size, 0)))
-}
-
-// putBody writes a body in one step.
-func (s *Store) putBody(ctx context.Context, key Key, full string, body []byte, cond condition) (Object, error) {
-	var obj Object
-	_, err := s.do(ctx, Request{Op: "put", Key: string(key), Bytes: int64(len(body))}, func(ctx context.Context) (err error) {
-		obj, err = s.back.write(ctx, full, body, cond)
-		return err
-	})
-	obj.Key = key
-	return obj, err
 }
 
 // stream hands a source to a backend that wants it whole.
@@ -86,7 +75,7 @@ func (s *Store) putParts(ctx context.Context, w *longWrite, source io.Reader, si
 		return Object{}, s.wrap("put", string(w.key), err)
 	}
 	if last {
-		return s.putBody(ctx, w.key, w.full, first, condition{})
+		return s.writeBody(ctx, "put", w.key, w.full, first, condition{})
 	}
 	if err := w.begin(ctx); err != nil {
 		return Object{}, err

@@ -18,23 +18,31 @@ const (
 // do runs call until it succeeds, fails for good, or has failed too often. It
 // reports whether an earlier try may have been applied although it failed.
 func (s *Store) do(ctx context.Context, r Request, call func(ctx context.Context) error) (unsure bool, err error) {
+	pace := pacerOf(ctx)
 	for try := 1; ; try++ {
 		err = s.attempt(ctx, r, call)
-		if err == nil || !errors.Is(err, ErrUnavailable) || try >= s.limit(err) {
+		pace.saw(err)
+		if err == nil || !errors.Is(err, ErrUnavailable) {
+			return unsure, err
+		}
+		if try >= s.limit(err, pace) || !pace.again() {
 			return unsure, err
 		}
 		unsure = true
-		if pause(ctx, try) != nil {
+		if pauseFor(ctx, max(delay(try), retryAfter(err))) != nil {
 			return unsure, err
 		}
 	}
 }
 
-func (s *Store) limit(err error) int {
-	if unreachable(err) {
-		return min(reachAttempts, s.opts.attempts())
+func (s *Store) limit(err error, pace *pacer) int {
+	if !unreachable(err) {
+		return s.opts.attempts()
 	}
-	return s.opts.attempts()
+	if s.opts.MaxAttempts > 0 {
+		return min(pace.patience(), s.opts.MaxAttempts)
+	}
+	return pace.patience()
 }
 
 // attempt is one request: counted, shown to Intercept, its error classified.
@@ -55,11 +63,18 @@ func (s *Store) attempt(ctx context.Context, r Request, call func(ctx context.Co
 	return s.wrap(r.Op, r.Key, err)
 }
 
-// pause waits before the next try, a random part of a doubling time, so that
-// many clients do not come back at once.
-func pause(ctx context.Context, try int) error {
+// pause waits before the next try.
+func pause(ctx context.Context, try int) error { return pauseFor(ctx, delay(try)) }
+
+// delay is a random part of a doubling time, so that many clients do not come
+// back at once.
+func delay(try int) time.Duration {
 	longest := min(firstDelay<<min(try-1, 10), maxDelay)
-	t := time.NewTimer(time.Duration(rand.Int64N(int64(longest))) + longest/8)
+	return time.Duration(rand.Int64N(int64(longest))) + longest/8
+}
+
+func pauseFor(ctx context.Context, wait time.Duration) error {
+	t := time.NewTimer(wait)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():

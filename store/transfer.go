@@ -11,7 +11,7 @@ import (
 // TransferOptions adjust Upload, Download, UploadTree and DownloadTree. Nil and
 // the zero value are the defaults.
 type TransferOptions struct {
-	Parallel int   // requests at once, over all files; 0 is 8
+	Parallel int   // requests at once, over all files; 0 is 64 of small files, 8 of parts
 	Memory   int64 // bytes of buffers at most; 0 is 96 MiB
 	PartSize int64 // bytes of a part or range; 0 is by the backend and the size
 
@@ -48,12 +48,6 @@ type Transferred struct {
 	Object
 	CRC32C  uint32 // of the whole
 	Resumed int64  // bytes that an earlier try had moved
-}
-
-// Upload stores the local file at path under key.
-func (s *Store) Upload(ctx context.Context, path string, key Key, opts *TransferOptions) (Transferred, error) {
-	obj, err := s.uploadFile(ctx, path, key)
-	return Transferred{Object: obj}, err
 }
 
 // Download writes the object to the local file at path.

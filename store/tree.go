@@ -3,56 +3,76 @@ package store
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 )
 
-// defaultParallel is how many files of a tree move at once.
-const defaultParallel = 8
-
-func (o *TransferOptions) parallel() int {
-	if o != nil && o.Parallel > 0 {
-		return o.Parallel
-	}
-	return defaultParallel
-}
-
 func (o *TransferOptions) skip(path string) bool { return o != nil && o.Skip != nil && o.Skip(path) }
 
 // UploadTree puts every regular file below the local directory dir under prefix,
-// several at once, and returns the objects sorted by key. Links and special
-// files are passed over. A file whose size changes on the way is ErrConflict. At
-// the first error it stops; what was uploaded stays.
+// several at once, as Upload does, and returns the objects sorted by key. Links
+// and special files are passed over. At the first error it stops; what was
+// uploaded stays. opts may be nil.
 func (s *Store) UploadTree(ctx context.Context, dir string, prefix Key, opts *TransferOptions) ([]Object, error) {
-	paths, err := regularFiles(dir, opts)
+	files, err := regularFiles(dir, opts)
 	if err != nil {
 		return nil, s.wrap("upload", dir, err)
 	}
-	objects := make([]Object, len(paths))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(opts.parallel())
-	for i, path := range paths {
-		group.Go(func() (err error) {
-			objects[i], err = s.uploadFile(ctx, filepath.Join(dir, path), prefix.Join(filepath.ToSlash(path)))
-			return err
-		})
+	m, ctx := s.newMover(ctx, "upload", opts)
+	defer m.meter.finish()
+	m.dropOldJournals(ctx)
+	for _, f := range files {
+		m.meter.expect(1, f.size)
 	}
-	if err := group.Wait(); err != nil {
+	objects := make([]Object, len(files))
+	err = m.each(ctx, len(files), func(ctx context.Context, i int) error {
+		src, err := openSource(filepath.Join(dir, files[i].path))
+		if err != nil {
+			return m.store.wrap("upload", filepath.Join(dir, files[i].path), err)
+		}
+		defer src.close()
+		m.meter.expect(0, src.size-files[i].size)
+		t, err := m.upload(ctx, src, prefix.Join(filepath.ToSlash(files[i].path)))
+		objects[i] = t.Object
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	sortObjects(objects)
 	return objects, nil
 }
 
-// regularFiles lists the files of a tree as paths relative to dir.
-func regularFiles(dir string, opts *TransferOptions) ([]string, error) {
-	var paths []string
+// each does one thing for each of n files, many at once: the gate decides how
+// many of their requests are on their way.
+func (m *mover) each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(m.opts.Parallel + 1) // one more reads while they wait
+	for i := range n {
+		if groupCtx.Err() != nil {
+			break
+		}
+		group.Go(func() error { return do(groupCtx, i) })
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// localFile is a file of a tree.
+type localFile struct {
+	path string // relative to the tree
+	size int64  // bytes
+}
+
+// regularFiles lists the files of a tree, the longest first, so that none of
+// these is left over when all else is done.
+func regularFiles(dir string, opts *TransferOptions) ([]localFile, error) {
+	var files []localFile
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -64,32 +84,16 @@ func regularFiles(dir string, opts *TransferOptions) ([]string, error) {
 		case opts.skip(filepath.ToSlash(rel)) && d.IsDir():
 			return fs.SkipDir
 		case d.Type().IsRegular() && !opts.skip(filepath.ToSlash(rel)):
-			paths = append(paths, rel)
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			files = append(files, localFile{rel, info.Size()})
 		}
 		return nil
 	})
-	return paths, err
-}
-
-func (s *Store) uploadFile(ctx context.Context, path string, key Key) (Object, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return Object{}, s.wrap("upload", path, err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return Object{}, s.wrap("upload", path, err)
-	}
-	obj, err := s.PutFrom(ctx, key, f, info.Size())
-	after, statErr := f.Stat()
-	if statErr == nil && (after.Size() != info.Size() || !after.ModTime().Equal(info.ModTime())) {
-		return obj, &Error{Op: "upload", Key: path, Kind: ErrConflict, Err: errors.New("the file changed while it was read")}
-	}
-	if err == nil && obj.Size != info.Size() {
-		return obj, &Error{Op: "upload", Key: path, Kind: ErrCorrupt, Err: fmt.Errorf("%d of %d bytes arrived", obj.Size, info.Size())}
-	}
-	return obj, err
+	slices.SortStableFunc(files, func(a, b localFile) int { return cmp.Compare(b.size, a.size) })
+	return files, err
 }
 
 func sortObjects(list []Object) {

@@ -47,22 +47,31 @@ func (s *Store) write(ctx context.Context, op string, key Key, body []byte, cond
 	if err != nil {
 		return s.wrap(op, string(key), err)
 	}
+	_, err = s.writeBody(ctx, op, key, full, body, cond)
+	return err
+}
+
+// writeBody does so under a key that was checked. Where the answer was lost, the
+// Object has no version.
+func (s *Store) writeBody(ctx context.Context, op string, key Key, full string, body []byte, cond condition) (Object, error) {
 	if !cond.none() {
 		cond.id = newWriteID()
 	}
+	var obj Object
 	r := Request{Op: requestOp(cond), Key: string(key), Bytes: int64(len(body))}
-	unsure, err := s.do(ctx, r, func(ctx context.Context) error {
-		_, err := s.back.write(ctx, full, body, cond)
+	unsure, err := s.do(ctx, r, func(ctx context.Context) (err error) {
+		obj, err = s.back.write(ctx, full, body, cond)
 		if cond.absent && errors.Is(kindOf(err), ErrConflict) {
 			return errors.Join(ErrExist, brief(err)) // the condition was absence
 		}
 		return err
 	})
+	obj.Key = key
 	refused := errors.Is(err, ErrExist) || errors.Is(err, ErrConflict)
 	if unsure && refused && s.wrote(ctx, key, full, body, cond.id) {
-		return nil
+		return Object{Key: key, Size: int64(len(body))}, nil
 	}
-	return s.renamed(op, err)
+	return obj, s.renamed(op, err)
 }
 
 // wrote reports whether the object is the one that an earlier try of ours left,

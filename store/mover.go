@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+)
+
+const (
+	defaultParallel = 8  // requests at once that move a part
+	defaultPlaces   = 64 // small requests at once, instead of those
+	defaultMemory   = 96 << 20
+	copyBuffer      = 256 << 10 // bytes, of one reading goroutine
+)
+
+// mover is what the files of one transfer share.
+type mover struct {
+	store  *Store
+	op     string // the caller's verb, for errors
+	opts   TransferOptions
+	gate   *gate
+	wide   int // places of a request that moves a part
+	memory *semaphore.Weighted
+	meter  *transferMeter
+	copies sync.Pool // of *[]byte, copyBuffer long
+}
+
+// newMover begins a transfer, whose requests are made with the context that it
+// returns.
+func (s *Store) newMover(ctx context.Context, op string, opts *TransferOptions) (*mover, context.Context) {
+	m := &mover{store: s, op: op, wide: 1}
+	if opts != nil {
+		m.opts = *opts
+	}
+	if m.opts.Parallel <= 0 {
+		m.opts.Parallel, m.wide = defaultPlaces, defaultPlaces/defaultParallel
+	}
+	if m.opts.Memory <= 0 {
+		m.opts.Memory = defaultMemory
+	}
+	m.gate = newGate(m.opts.Parallel)
+	m.memory = semaphore.NewWeighted(m.opts.Memory)
+	m.meter = newTransferMeter(m.opts.Progress)
+	m.copies.New = func() any { b := make([]byte, copyBuffer); return &b }
+	return m, paced(ctx, newPacer(m.gate))
+}
+
+// wideAtOnce is how many requests that move a part go at once, which a loop need
+// not exceed.
+func (m *mover) wideAtOnce() int { return max(m.opts.Parallel/m.wide, 1) }
+
+// at does one request when there is a place for it.
+func (m *mover) at(ctx context.Context, places int, do func() error) error {
+	if err := m.gate.enter(ctx, places); err != nil {
+		return err
+	}
+	defer m.gate.leave(places)
+	return do()
+}
+
+// holding does something that needs a buffer of so many bytes, when there is
+// memory for it.
+func (m *mover) holding(ctx context.Context, bytes int64, do func() error) error {
+	bytes = min(bytes, m.opts.Memory)
+	if err := m.memory.Acquire(ctx, bytes); err != nil {
+		return err
+	}
+	defer m.memory.Release(bytes)
+	return do()
+}
+
+// failed gives an error the verb of the caller.
+func (m *mover) failed(key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return m.store.renamed(m.op, m.store.wrap(m.op, key, err))
+}
