@@ -60,3 +60,20 @@ func (s spot) children(ctx context.Context, dir, typed string) []string {
 	}
 	return names
 }
+
+// completePut completes local files, and the keys of the store once there is a source.
+func (a *app) completePut(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	names, directive := a.completeSpots(c, nil, typed)
+	if len(args) == 0 || len(names) == 0 {
+		return files(c, args, typed)
+	}
+	return names, directive
+}
+
+// completeGet completes a path of the store, then local files.
+func (a *app) completeGet(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 1 {
+		return files(c, args, typed)
+	}
+	return a.completeSpot(c, args, typed)
+}

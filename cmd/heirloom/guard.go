@@ -55,7 +55,7 @@ func (s *spots) guardOther(ctx context.Context, at spot, uri string) error {
 			continue
 		}
 		root := strings.Join(elements[:i], "/")
-		other, err := s.app.openStore(ctx, openable(root)+s.options(at.text, uri), s.config, false)
+		other, err := s.elsewhere(ctx, openable(root)+s.options(at.text, uri))
 		if err != nil {
 			continue // no store can lie there
 		}

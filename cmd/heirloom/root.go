@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/heirloom-ml/heirloom/cmd/internal/progress"
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 )
 
@@ -17,6 +18,7 @@ type globalFlags struct {
 	json           bool
 	quiet, verbose bool
 	noColor, stats bool
+	progress       string
 }
 
 const rootHelp = `heirloom records what a job used and made, and answers where things came from
@@ -82,7 +84,9 @@ func (f *globalFlags) register(root *cobra.Command) {
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on stderr what is asked of the store")
 	flags.BoolVar(&f.noColor, "no-color", false, "no colours (NO_COLOR)")
 	flags.BoolVar(&f.stats, "stats", false, "print the number of requests on stderr at the end")
+	flags.StringVar(&f.progress, "progress", "", "show transfers on stderr as `MODE`: auto, plain, json or none")
 	register(root, "format", completeFormats)
+	register(root, "progress", fixed(progress.Modes()))
 }
 
 // check refuses flags that contradict each other, and an empty --store or --tracker: a shell variable that was not set
@@ -92,6 +96,9 @@ func (f *globalFlags) check(c *cobra.Command) error {
 		if given := c.Flag(name); given != nil && given.Changed && given.Value.String() == "" {
 			return usagef(c.CommandPath(), "--%s is empty", name)
 		}
+	}
+	if _, err := progress.ParseMode(f.progress); err != nil {
+		return usagef(c.CommandPath(), "%v", err)
 	}
 	switch {
 	case f.quiet && f.verbose:

@@ -94,7 +94,7 @@ func (s *spots) atURL(ctx context.Context, text string) (spot, error) {
 		return found, err
 	}
 	if !location.MatchString(uri) { // mem:// and its like
-		found.store, err = s.app.openStore(ctx, text, s.config, false)
+		found.store, err = s.elsewhere(ctx, text)
 		return found, err
 	}
 	root, name := splitURI(uri)
@@ -103,14 +103,28 @@ func (s *spots) atURL(ctx context.Context, text string) (spot, error) {
 		if found.key, err = store.ParseKey(name); err != nil {
 			return spot{}, err
 		}
-		if found.store, err = s.app.openStore(ctx, openable(root)+options, s.config, false); err == nil {
+		if found.store, err = s.elsewhere(ctx, openable(root)+options); err == nil {
 			return found, nil
 		}
 	}
 	// The roots of some file systems are no place that can be opened.
 	found.key = ""
-	found.store, err = s.app.openStore(ctx, openable(uri)+options, s.config, false)
+	found.store, err = s.elsewhere(ctx, openable(uri)+options)
 	return found, err
+}
+
+// elsewhere opens a place that is not the configured store: the layout of the settings is not its own.
+func (s *spots) elsewhere(ctx context.Context, url string) (*store.Store, error) {
+	options := s.app.storeOptions(s.config)
+	opened, err := store.Open(ctx, url, &store.Options{Environ: options.Environ, Intercept: options.Intercept})
+	if err != nil {
+		return nil, err
+	}
+	if opened.Scheme() == "mem" {
+		return nil, invalidf("%s would be forgotten when this command ends", url)
+	}
+	s.app.keep(opened)
+	return opened, nil
 }
 
 // inside gives the key of a canonical URI in the configured store.

@@ -51,7 +51,23 @@ func (a *app) storeDu(c *cobra.Command, args []string, depth int, human bool) er
 	if err != nil {
 		return err
 	}
-	return render.Usages(parts, whole, -1, human).Write(a.stdout, format, a.style(a.stdout))
+	return render.Usages(parts, whole, a.unfinished(c.Context(), s), human).Write(a.stdout, format, a.style(a.stdout))
+}
+
+// unfinished counts the uploads below the spot that were begun and not ended, -1 where that cannot be asked.
+func (a *app) unfinished(ctx context.Context, s spot) int64 {
+	n := int64(0)
+	for _, err := range s.store.Unfinished(ctx, store.Key(s.below())) {
+		if err != nil {
+			a.warn("cannot count unfinished uploads: %v", err)
+			return -1
+		}
+		n++
+	}
+	if n > 0 {
+		a.note("%s not finished; heirloom store rm --unfinished frees their space", count(int(n), "upload"))
+	}
+	return n
 }
 
 // usage sums up the objects below the spot by their first elements, the largest first.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -16,6 +17,8 @@ import (
 // rmFlags are what rm may do.
 type rmFlags struct {
 	recursive, dryRun, force bool
+	unfinished               bool
+	olderThan                time.Duration
 }
 
 // deleteParallel is how many objects are deleted at once.
@@ -29,10 +32,19 @@ func newStoreRm(a *app) *cobra.Command {
 		Long: `Delete objects, or with -r all that lies below a directory. Nothing is asked: --dry-run
 prints what would be deleted. The records of the tracker and what else heirloom keeps
 for itself, a whole store and a whole bucket are only deleted with --force, which has
-no short form.`,
+no short form.
+
+With --unfinished it frees what uploads left behind that were begun and never ended,
+at and below PATH or in the whole store. A younger one may still go on.`,
 		Example: `  heirloom store rm models/old.bin
-  heirloom store rm -r runs/train-x7f2/scratch --dry-run`,
-		Args:              atLeastOne("PATH"),
+  heirloom store rm -r runs/train-x7f2/scratch --dry-run
+  heirloom store rm --unfinished --older-than 24h`,
+		Args: func(c *cobra.Command, args []string) error {
+			if f.unfinished {
+				return nil
+			}
+			return atLeastOne("PATH")(c, args)
+		},
 		ValidArgsFunction: a.completeSpots,
 		RunE:              func(c *cobra.Command, args []string) error { return a.storeRm(c, args, f) },
 	}
@@ -40,6 +52,8 @@ no short form.`,
 	flags.BoolVarP(&f.recursive, "recursive", "r", false, "all objects below PATH too")
 	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "print what would be deleted, and delete nothing")
 	flags.BoolVar(&f.force, "force", false, "also what heirloom itself needs, a whole store or bucket")
+	flags.BoolVar(&f.unfinished, "unfinished", false, "uploads that were begun and never ended, not objects")
+	flags.DurationVar(&f.olderThan, "older-than", 24*time.Hour, "with --unfinished: those begun longer than `TIME` ago")
 	return c
 }
 
@@ -66,6 +80,9 @@ type doomed struct {
 func (a *app) storeRm(c *cobra.Command, args []string, f rmFlags) error {
 	if _, err := a.format(documentFormats()); err != nil {
 		return err
+	}
+	if f.unfinished {
+		return a.storeAbort(c, args, f)
 	}
 	found, err := a.spots(c.Context())
 	if err != nil {

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/heirloom-ml/heirloom/store"
+)
+
+// putFlags are what put may do.
+type putFlags struct {
+	transferFlags
+	into, force bool
+}
+
+func newStorePut(a *app) *cobra.Command {
+	var f putFlags
+	c := &cobra.Command{
+		Use:   "put SRC... DEST",
+		Short: "copy local files and directories into a store",
+		Long: `Copy local files and directories into a store. What DEST becomes does not depend on
+what is there:
+
+  put FILE DEST       DEST is the object
+  put DIR DEST        DEST is the copy of DIR: DIR/a/b becomes DEST/a/b
+  put SRC SRC... DEST each lies below DEST under its own name; --into DEST does so for one
+  put - DEST          DEST is what comes from stdin
+
+Objects that are there are replaced, each in one step; others below DEST stay. Links
+within DIR, pipes and devices are left out, and empty directories have no copy.
+A command that was interrupted goes on where it stopped when it is repeated.`,
+		Example: `  heirloom store put model.safetensors models/best.safetensors
+  heirloom store put out runs/train-x7f2/out
+  heirloom store put *.parquet s3://bucket/clicks --into
+  tar c out | heirloom store put - archive/out.tar`,
+		Args:              source("SRC and DEST"),
+		ValidArgsFunction: a.completePut,
+		RunE:              func(c *cobra.Command, args []string) error { return a.storePut(c, args, f) },
+	}
+	f.register(c, "an object")
+	c.Flags().BoolVar(&f.into, "into", false, "each SRC lies below DEST under its own name, also if it is the only one")
+	c.Flags().BoolVar(&f.force, "force", false, "also over what heirloom itself needs")
+	return c
+}
+
+// source wants one argument and a destination at the least.
+func source(names string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < 2 {
+			return usagef(c.CommandPath(), "%s are needed", names)
+		}
+		return nil
+	}
+}
+
+// parcel is one source and where it goes.
+type parcel struct {
+	path  string // "-" is stdin
+	to    spot
+	isDir bool
+}
+
+func (a *app) storePut(c *cobra.Command, args []string, f putFlags) error {
+	if _, err := a.format(documentFormats()); err != nil {
+		return err
+	}
+	found, err := a.spots(c.Context())
+	if err != nil {
+		return err
+	}
+	parcels, err := found.parcels(c.Context(), args, f)
+	if err != nil {
+		return err
+	}
+	t, err := a.newTransfer(c, f.transferFlags)
+	if err != nil {
+		return err
+	}
+	var objects []movedObject
+	for _, p := range parcels {
+		list, putErr := t.put(c.Context(), p)
+		objects = append(objects, list...)
+		if err = putErr; err != nil {
+			break
+		}
+		t.display.Next()
+	}
+	sum, err := t.end(err)
+	if err != nil {
+		return err
+	}
+	return t.print(sum, objects)
+}
+
+// parcels checks every source and its destination before anything is moved.
+func (s *spots) parcels(ctx context.Context, args []string, f putFlags) ([]parcel, error) {
+	sources, dest := args[:len(args)-1], args[len(args)-1]
+	to, err := s.at(ctx, dest)
+	if err != nil {
+		return nil, err
+	}
+	into := f.into || len(sources) > 1
+	var list []parcel
+	for _, path := range sources {
+		p, err := newParcel(path, to, into)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.guard(ctx, p.to, f.force); err != nil {
+			return nil, err
+		}
+		if err := p.fits(ctx); err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+func newParcel(path string, to spot, into bool) (parcel, error) {
+	p := parcel{path: path, to: to}
+	switch {
+	case path == "":
+		return p, invalidf("a path is empty")
+	case path == "-" && into:
+		return p, invalidf("what comes from stdin has no name: give it a DEST of its own")
+	case path == "-":
+		return p, nil
+	case location.MatchString(path):
+		return p, &advised{err: invalidf("%s is no file of this machine", store.RedactURL(path)), advice: "fetch it with heirloom store get"}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return p, err
+	}
+	if !info.IsDir() && !info.Mode().IsRegular() {
+		return p, &advised{err: invalidf("%s is a %s, not a file", path, special(info.Mode())),
+			advice: fmt.Sprintf("its bytes are taken by: heirloom store put - %s < %s", to.text, path)}
+	}
+	p.isDir = info.IsDir()
+	if into {
+		full, err := filepath.Abs(path)
+		if err != nil {
+			return p, err
+		}
+		p.to.key, err = store.ParseKey(string(to.key.Join(filepath.Base(full))))
+		return p, err
+	}
+	return p, nil
+}
+
+// special names what is neither a file nor a directory.
+func special(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeNamedPipe != 0:
+		return "pipe"
+	case m&fs.ModeSocket != 0:
+		return "socket"
+	case m&fs.ModeDevice != 0:
+		return "device"
+	}
+	return "special file"
+}
+
+// fits refuses a destination that would be an object and a directory at once.
+func (p parcel) fits(ctx context.Context) error {
+	if p.to.key == "" {
+		if p.isDir {
+			return nil
+		}
+		return &advised{err: invalidf("%s is a directory", p.to.url()), advice: "say what the object is to be called, or use --into"}
+	}
+	if p.isDir {
+		_, err := p.to.store.Stat(ctx, p.to.key)
+		switch {
+		case err == nil:
+			return &advised{err: &kindError{text: p.to.url() + " is an object, and a directory cannot take its place", kind: store.ErrExist},
+				advice: "choose another DEST, or delete it before"}
+		case errors.Is(err, store.ErrNotExist):
+			return nil
+		}
+		return err
+	}
+	holds, err := p.to.holds(ctx)
+	if err == nil && holds {
+		err = &advised{err: &kindError{text: p.to.url() + " is a directory, and an object cannot take its place", kind: store.ErrExist},
+			advice: "say what the object is to be called, or use --into"}
+	}
+	return err
+}
+
+func (t *transfer) put(ctx context.Context, p parcel) ([]movedObject, error) {
+	switch {
+	case p.path == "-":
+		object, err := t.putStream(ctx, p)
+		return []movedObject{p.to.moved(object, "-")}, err
+	case p.isDir:
+		objects, err := p.to.store.UploadTree(ctx, p.path, p.to.key, t.noteSpecial(p.path))
+		return p.to.movedTree(objects, p.path), err
+	}
+	done, err := p.to.store.Upload(ctx, p.path, p.to.key, &t.options)
+	return []movedObject{p.to.moved(done.Object, p.path)}, err
+}
+
+// putStream stores stdin. With --create it is kept in a file before, since only files are created.
+func (t *transfer) putStream(ctx context.Context, p parcel) (store.Object, error) {
+	in := &counted{ctx: ctx, r: t.app.stdin, display: t.display.Update}
+	if !t.options.Create {
+		object, err := p.to.store.PutFrom(ctx, p.to.key, in, -1)
+		in.end()
+		return object, err
+	}
+	f, err := os.CreateTemp("", "heirloom-put-*")
+	if err != nil {
+		return store.Object{}, err
+	}
+	defer os.Remove(f.Name())
+	_, err = io.Copy(f, in)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return store.Object{}, err
+	}
+	done, err := p.to.store.Upload(ctx, f.Name(), p.to.key, &t.options)
+	return done.Object, err
+}
+
+// counted shows how much of a stream was read, and ends it with its context.
+type counted struct {
+	ctx     context.Context // a reader is one operation
+	r       io.Reader
+	n       int64
+	display func(store.Progress)
+}
+
+// Read is io.Reader's.
+func (c *counted) Read(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := c.r.Read(b)
+	c.n += int64(n)
+	c.display(store.Progress{Bytes: c.n})
+	return n, err
+}
+
+func (c *counted) end() {
+	c.display(store.Progress{Files: 1, FilesTotal: 1, Bytes: c.n, BytesTotal: c.n})
+}
