@@ -61,7 +61,7 @@ func newRoot(a *app) *cobra.Command {
 	addGroup(root, "record", newDemo(a), newInit(a), newRun(a), newAdd(a))
 	addGroup(root, "ask", newRuns(a), newShow(a), newLineage(a))
 	addGroup(root, "move", newStore(a))
-	addGroup(root, "else", newFsck(a), newConfig(a), newVersion(a))
+	addGroup(root, "else", newDoctor(a), newFsck(a), newConfig(a), newVersion(a))
 	root.AddCommand(newDemoStep(a))
 	root.SetHelpCommand(newHelp())
 	root.SetVersionTemplate("heirloom {{.Version}}\n")

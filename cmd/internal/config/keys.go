@@ -90,3 +90,17 @@ func isBool(text string) error {
 	}
 	return nil
 }
+
+// IsVariable reports whether a name that begins with HEIRLOOM_ is one that heirloom, its jobs or its tests read.
+func IsVariable(name string) bool {
+	for _, s := range settings() {
+		if s.environ == name {
+			return true
+		}
+	}
+	switch name {
+	case "HEIRLOOM_OUTPUT_DIR", "HEIRLOOM_CHECKPOINT_DIR", "HEIRLOOM_METRICS", "HEIRLOOM_DATASET_DIR", "HEIRLOOM_STRESS", "HEIRLOOM_MUST_RUN":
+		return true
+	}
+	return strings.HasPrefix(name, "HEIRLOOM_TEST_") || strings.HasPrefix(name, "HEIRLOOM_BENCH_")
+}

@@ -60,7 +60,7 @@ func (c *Scratch) Clear(ctx context.Context) error {
 	return nil
 }
 
-// empty deletes every object of s.
+// empty deletes every object of s, and what uploads that were broken off have left.
 func empty(ctx context.Context, s *store.Store) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(clearParallel)
@@ -74,6 +74,14 @@ func empty(ctx context.Context, s *store.Store) error {
 			}
 			return nil
 		})
+	}
+	for u, err := range s.Unfinished(ctx, "") {
+		if err == nil {
+			err = s.Abort(ctx, u)
+		}
+		if err != nil {
+			return errors.Join(err, group.Wait())
+		}
 	}
 	return group.Wait()
 }
