@@ -26,6 +26,7 @@ type usage struct {
 	Wall, CPU time.Duration
 	Peak      int64 // bytes
 	Failure   string
+	Said      string // on its outputs
 }
 
 // measure runs the command to its end. It does so through a fresh process of this binary, because the memory of a
@@ -44,6 +45,9 @@ func (c command) measure(t *testing.T) measured {
 	if err == nil {
 		err = json.Unmarshal(body, &u)
 	}
+	if u.Said != "" {
+		t.Logf("%s says: %s", c.args[0], u.Said)
+	}
 	if err == nil && u.Failure != "" {
 		err = fmt.Errorf("%s", u.Failure)
 	}
@@ -58,10 +62,10 @@ func runMeasured(args []string, report string) error {
 	cmd.Stdout, cmd.Stderr = &out, &out
 	begin := time.Now()
 	err := cmd.Run()
-	u := usage{Wall: time.Since(begin)}
+	text := strings.TrimSpace(out.String())
+	u := usage{Wall: time.Since(begin), Said: text[max(0, len(text)-400):]}
 	if err != nil {
-		text := strings.TrimSpace(out.String())
-		u.Failure = fmt.Sprintf("%v: %s", err, text[max(0, len(text)-400):])
+		u.Failure = err.Error() + ": " + u.Said
 	}
 	if state := cmd.ProcessState; state != nil {
 		u.CPU = state.UserTime() + state.SystemTime()
