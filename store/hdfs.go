@@ -69,14 +69,6 @@ func (b *hdfsBackend) writeID(ctx context.Context, key string) (string, error) {
 	return id, hdfsError(err)
 }
 
-func (b *hdfsBackend) stream(ctx context.Context, key string, r io.Reader, send sendFunc) (Object, error) {
-	classified := func(ctx context.Context, bytes int64, again bool, do func(context.Context) error) error {
-		return send(ctx, bytes, again, func(ctx context.Context) error { return hdfsError(do(ctx)) })
-	}
-	o, err := b.bucket.PutStream(ctx, key, r, classified)
-	return hdfsObject(o), hdfsError(err)
-}
-
 func (b *hdfsBackend) remove(ctx context.Context, key string) error {
 	return hdfsError(b.bucket.Delete(ctx, key, nil))
 }

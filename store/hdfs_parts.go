@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"iter"
 
@@ -20,7 +22,7 @@ func (b *hdfsBackend) begin(ctx context.Context, key, _ string) (string, error) 
 
 func (b *hdfsBackend) part(ctx context.Context, key, token string, _ int, body *io.SectionReader, crc uint32) (string, error) {
 	tag, err := b.bucket.PutPart(ctx, key, token, body, body.Size(), crc)
-	return tag, hdfsError(err)
+	return tag, hdfsUploadError(err)
 }
 
 func (b *hdfsBackend) complete(ctx context.Context, key, token string, parts []part, cond condition) (Object, error) {
@@ -36,7 +38,15 @@ func (b *hdfsBackend) complete(ctx context.Context, key, token string, parts []p
 		list[i] = hdfsblob.Part{Size: p.size, Tag: p.tag}
 	}
 	o, err := b.bucket.Complete(ctx, key, token, list, mode, cond.id)
-	return hdfsObject(o), hdfsError(err)
+	return hdfsObject(o), hdfsUploadError(err)
+}
+
+// hdfsUploadError is hdfsError where only the upload can be missing.
+func hdfsUploadError(err error) error {
+	if err = hdfsError(err); errors.Is(err, ErrNotExist) {
+		return fmt.Errorf("%w: %w", errUploadGone, brief(err))
+	}
+	return err
 }
 
 func (b *hdfsBackend) abort(ctx context.Context, key, token string) error {

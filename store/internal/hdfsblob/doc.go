@@ -6,7 +6,6 @@
 //	b, err := hdfsblob.Open(authority, root, opts)     // contacts nothing
 //	b.Put(ctx, key, body)                              // replaces in one step
 //	b.Create(ctx, key, body, id)                       // fs.ErrExist if present; one winner
-//	b.PutStream(ctx, key, r, send)                     // in parts, each of which can be written again
 //	w, err := b.NewWriter(ctx, key)                    // one file; w.Commit(Replace) or w.Commit(Create), w.Abort()
 //	r, err := b.Open(ctx, key, offset, length, version) // one range of one version
 //	token, err := b.Begin(ctx, key)                    // an upload that another process can go on with
@@ -52,10 +51,10 @@
 //
 // A failover changes none of this: the log of the NameNodes is one, and holds each rename wholly or not.
 //
-// PutStream does steps 1 to 3 for each part, joins the parts by concat, which is one step of the NameNode as well,
-// and renames what came of it. The library cannot go on within a file whose DataNode or NameNode is lost, so a part is
-// what is sent again. Complete does the same with parts of several processes. The number of the first part's inode,
-// which stays with what the parts are joined to, tells a process that repeats Complete whether an earlier one was applied.
+// A long object takes steps 1 to 3 for each part; Complete joins the parts by concat, which is one step of the NameNode as
+// well, and renames what came of it. The library cannot go on within a file whose DataNode or NameNode is lost, so a part
+// is what is sent again. The number of the first part's inode, which stays with what the parts are joined to, tells a
+// process that repeats Complete whether an earlier one was applied.
 // The NameNode joins only closed files of one directory that are not empty, are in no snapshot, and have no larger block
 // size than the first; the parts of one upload are made so, save where a snapshot is taken meanwhile.
 //

@@ -148,6 +148,10 @@ func kindOfClass(class, method string) error {
 	switch class {
 	case "FileNotFoundException":
 		return fs.ErrNotExist
+	case "SnapshotException":
+		if method == "concat" { // the parts are of no use any more
+			return fs.ErrNotExist
+		}
 	case "FileAlreadyExistsException":
 		return fs.ErrExist
 	case "AccessControlException", "AuthorizationException", "SaslException", "SecurityException", "InvalidToken", "AuthenticationException":

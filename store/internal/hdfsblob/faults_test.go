@@ -2,7 +2,6 @@ package hdfsblob
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -32,19 +31,6 @@ func TestHDFSFaults(t *testing.T) {
 		{"DataNode killed", testDataNodeKilled},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, h) })
-	}
-}
-
-// patient tries again what is unavailable, for a minute.
-func patient(ctx context.Context, _ int64, again bool, do func(context.Context) error) error {
-	for deadline := time.Now().Add(time.Minute); ; {
-		err := do(ctx)
-		if !errors.Is(err, ErrUnavailable) || !again || time.Now().After(deadline) {
-			return err
-		}
-		if err := wait(ctx, 300*time.Millisecond); err != nil {
-			return err
-		}
 	}
 }
 
@@ -87,7 +73,7 @@ func testDataNodeKilled(t *testing.T, h *servers.HDFS) {
 	}
 	body := random(24 << 20)
 	source := &acting{bytes.NewReader(body), len(body) / 2, func() { h.KillDataNode(0) }}
-	if _, err := b.PutStream(t.Context(), "new", source, patient); err != nil {
+	if err := putLong(t, b, "new", source); err != nil {
 		t.Fatalf("a stream over the death of a DataNode: %v", err)
 	}
 	if got, err := b.get(t, "new"); err != nil || !bytes.Equal(got, body) {
@@ -132,7 +118,7 @@ func testNameNodeRestart(t *testing.T, h *servers.HDFS) {
 	}
 	body := random(20 << 20)
 	restart := func() { h.KillNameNode(0); h.StartNameNode(0) }
-	if _, err := b.PutStream(t.Context(), "long", &acting{bytes.NewReader(body), len(body) / 2, restart}, patient); err != nil {
+	if err := putLong(t, b, "long", &acting{bytes.NewReader(body), len(body) / 2, restart}); err != nil {
 		t.Fatalf("a stream over a restart of the NameNode: %v", err)
 	}
 	if got, err := b.get(t, "long"); err != nil || !bytes.Equal(got, body) {
@@ -300,7 +286,7 @@ func TestHDFSFailover(t *testing.T) {
 	} {
 		body := random(20 << 20)
 		source := &acting{bytes.NewReader(body), len(body) / 2, c.act}
-		if _, err := b.PutStream(t.Context(), c.name, source, patient); err != nil {
+		if err := putLong(t, b, c.name, source); err != nil {
 			t.Fatalf("a stream while the NameNode is %s: %v", c.name, err)
 		}
 		if got, err := b.get(t, c.name); err != nil || !bytes.Equal(got, body) {

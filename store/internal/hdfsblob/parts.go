@@ -67,7 +67,7 @@ func (b *Bucket) PutPart(ctx context.Context, key, token string, body io.Reader,
 		return "", err
 	}
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
-	_, err = io.Copy(w, io.TeeReader(body, sum))
+	_, err = io.CopyBuffer(struct{ io.Writer }{w}, io.TeeReader(body, sum), make([]byte, 4*chunkSize))
 	if err == nil && (w.size != size || sum.Sum32() != crc) {
 		err = wrap("write", w.path, fmt.Errorf("%w: the part changed while it was sent", ErrCorrupt))
 	}
@@ -103,49 +103,77 @@ func (b *Bucket) gone(key string) error {
 }
 
 // Complete joins the parts, of which there is at least one, in their order and publishes them as Create or Put would.
-// It may be repeated, also where it was applied and its answer lost.
+// It may be repeated, also where it was applied and its answer lost. The error is fs.ErrNotExist where the parts are gone,
+// or are of no use any more because a snapshot holds them.
 func (b *Bucket) Complete(ctx context.Context, key, token string, parts []Part, mode Mode, id string) (Object, error) {
-	first, rest, size, err := b.files(key, token, parts)
+	j, err := b.newJoint(key, token, parts)
 	if err != nil {
 		return Object{}, wrap("write", b.Path(key), err)
 	}
-	err = b.concat(ctx, first, rest, size)
+	var made Object
+	err = b.with(ctx, "write", b.Path(key), func(c *client) (err error) {
+		made, err = j.join(c)
+		return err
+	})
 	if errors.Is(err, fs.ErrNotExist) {
-		if now, statErr := b.Stat(ctx, key); statErr == nil && now.id == first.made.id {
+		if now, statErr := b.Stat(ctx, key); statErr == nil && now.id == j.id {
 			return now, nil // an earlier try was applied
 		}
 	}
 	if err != nil {
 		return Object{}, err
 	}
-	if err := b.publish(ctx, first.made, first.temp, b.Path(key), mode, id); err != nil {
+	if err := b.publish(ctx, made, j.first, b.Path(key), mode, id); err != nil {
 		return Object{}, err
 	}
 	b.removeUpload(ctx, token)
-	first.made.Key = key
-	return first.made, nil
+	made.Key = key
+	return made, nil
 }
 
-// files gives the first part and the names of the others, without those that are empty, which the NameNode does not join.
-func (b *Bucket) files(key, token string, parts []Part) (first *part, rest []string, size int64, err error) {
+// joint is what the NameNode is to make one file of.
+type joint struct {
+	first string   // the file that the others are added to
+	id    uint64   // its inode's number
+	rest  []string // none of them empty, which the NameNode would refuse
+	own   int64    // bytes of first alone
+	size  int64    // of the whole
+}
+
+func (b *Bucket) newJoint(key, token string, parts []Part) (*joint, error) {
 	if !isToken(token) || len(parts) == 0 {
-		return nil, nil, 0, fmt.Errorf("%d parts of upload %q: %w", len(parts), token, fs.ErrInvalid)
+		return nil, fmt.Errorf("%d parts of upload %q: %w", len(parts), token, fs.ErrInvalid)
 	}
+	j := &joint{}
 	for _, p := range parts {
 		name, id, err := parseTag(p.Tag)
 		if err != nil {
-			return nil, nil, 0, err
+			return nil, err
 		}
-		temp := path.Join(b.partsDir(key, token), name)
+		file := path.Join(b.partsDir(key, token), name)
 		switch {
-		case first == nil || size == 0:
-			first = &part{temp: temp, made: Object{id: id, Size: p.Size}}
+		case j.size == 0:
+			j.first, j.id, j.own = file, id, p.Size
 		case p.Size > 0:
-			rest = append(rest, temp)
+			j.rest = append(j.rest, file)
 		}
-		size += p.Size
+		j.size += p.Size
 	}
-	return first, rest, size, nil
+	return j, nil
+}
+
+// join has the NameNode make one file unless an earlier try did, and looks at what came of it.
+func (j *joint) join(c *client) (Object, error) {
+	now, err := c.statFile(j.first)
+	if err == nil && now.Size == j.own && len(j.rest) > 0 {
+		if err = c.concat(j.first, j.rest); err == nil {
+			now, err = c.statFile(j.first)
+		}
+	}
+	if err == nil && (now.Size != j.size || now.id != j.id) {
+		err = fmt.Errorf("%w: the parts make %d bytes of %d", ErrCorrupt, now.Size, j.size)
+	}
+	return now, err
 }
 
 // Abort drops an upload; it is no error if there is none.

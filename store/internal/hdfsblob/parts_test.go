@@ -87,11 +87,15 @@ func testPartsResumed(t *testing.T, authority string) {
 	w.drop() // in the middle of a part
 	b := open(t, authority, nil)
 	parts = append(parts, putPart(t, b, "k", token, body[1<<20:]))
-	first, rest, size, err := b.files("k", token, parts)
+	j, err := b.newJoint("k", token, parts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.concat(t.Context(), first, rest, size); err != nil {
+	err = b.with(t.Context(), "join", "k", func(c *client) error {
+		_, err := j.join(c)
+		return err
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	third := open(t, authority, nil)
@@ -180,6 +184,29 @@ func testPartsRefused(t *testing.T, authority string) {
 	}
 	if left := b.raw(t, b.Dir()); left != "" {
 		t.Errorf("left behind: %q", left)
+	}
+}
+
+// testPartsInSnapshot takes a snapshot between the parts and the joining, after which the NameNode never joins them.
+func testPartsInSnapshot(t *testing.T, authority string) {
+	b := open(t, authority, nil)
+	token := begin(t, b, "k")
+	parts := []Part{putPart(t, b, "k", token, []byte("x")), putPart(t, b, "k", token, []byte("y"))}
+	err := b.with(t.Context(), "take a snapshot of", b.Dir(), func(c *client) error {
+		if err := c.AllowSnapshots(b.Dir()); err != nil {
+			return err
+		}
+		_, err := c.CreateSnapshot(b.Dir(), "s")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Complete(t.Context(), "k", token, parts, Replace, ""); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("complete: %v, want ErrNotExist", err)
+	}
+	if err := b.Abort(t.Context(), "k", token); err != nil {
+		t.Errorf("abort: %v", err)
 	}
 }
 

@@ -4,44 +4,52 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"hash/crc32"
 	"io"
-	"math/rand/v2"
 	"testing"
-	"testing/iotest"
+	"time"
 )
 
-func sendOnce(ctx context.Context, _ int64, _ bool, do func(context.Context) error) error {
-	return do(ctx)
+// patiently tries again what is unavailable, for a minute.
+func patiently(ctx context.Context, do func() error) error {
+	for deadline := time.Now().Add(time.Minute); ; {
+		err := do()
+		if !errors.Is(err, ErrUnavailable) || time.Now().After(deadline) {
+			return err
+		}
+		if err := wait(ctx, 300*time.Millisecond); err != nil {
+			return err
+		}
+	}
 }
 
-// testLongStream writes streams of no, one and many parts, the last of them short or not.
-func testLongStream(t *testing.T, authority string) {
-	b := open(t, authority, &Options{Conf: map[string]string{"dfs.blocksize": "1m"}})
-	for _, size := range []int{0, 1, 1<<20 - 1, 1 << 20, 1<<20 + 1, 7<<20 + 5} {
-		body := make([]byte, size)
-		for i := range body {
-			body[i] = byte(rand.Uint32())
+// putLong stores what r yields in parts of 4 MiB, patiently.
+func putLong(t *testing.T, b *Bucket, key string, r io.Reader) error {
+	t.Helper()
+	ctx := t.Context()
+	var token string
+	err := patiently(ctx, func() (err error) {
+		token, err = b.Begin(ctx, key)
+		return err
+	})
+	var parts []Part
+	for err == nil {
+		body, readErr := io.ReadAll(io.LimitReader(r, 4<<20))
+		if readErr != nil || len(body) == 0 {
+			break
 		}
-		o, err := b.PutStream(t.Context(), "k", bytes.NewReader(body), sendOnce)
-		if err != nil {
-			t.Fatalf("%d bytes: %v", size, err)
-		}
-		if now, err := b.Stat(t.Context(), "k"); err != nil || now != o {
-			t.Errorf("%d bytes: PutStream says %+v, stat %+v, %v", size, o, now, err)
-		}
-		if got, err := b.get(t, "k"); err != nil || !bytes.Equal(got, body) {
-			t.Errorf("%d bytes: read back %d, %v", size, len(got), err)
-		}
+		p := Part{Size: int64(len(body))}
+		err = patiently(ctx, func() (err error) {
+			p.Tag, err = b.PutPart(ctx, key, token, bytes.NewReader(body), p.Size, crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)))
+			return err
+		})
+		parts = append(parts, p)
 	}
-	failure := errors.New("the source broke")
-	source := io.MultiReader(bytes.NewReader(make([]byte, 3<<20)), iotest.ErrReader(failure))
-	if _, err := b.PutStream(t.Context(), "k", source, sendOnce); !errors.Is(err, failure) {
-		t.Errorf("a broken source: %v", err)
+	if err != nil {
+		return err
 	}
-	if o, err := b.Stat(t.Context(), "k"); err != nil || o.Size != 7<<20+5 {
-		t.Errorf("after a broken source the object is %+v, %v", o, err)
-	}
-	if left := b.raw(t, b.Dir()); left != "k" {
-		t.Errorf("left behind: %q", left)
-	}
+	return patiently(ctx, func() error {
+		_, err := b.Complete(ctx, key, token, parts, Replace, "")
+		return err
+	})
 }

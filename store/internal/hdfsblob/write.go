@@ -22,7 +22,7 @@ const (
 )
 
 const (
-	chunkSize    = 1 << 20          // bytes handed to the library at once, which copies them
+	chunkSize    = 64 << 10         // bytes handed to the library at once: a packet, so that it keeps none of them
 	cleanTimeout = 15 * time.Second // for taking back what a failed write left
 	firstPause   = 20 * time.Millisecond
 	longestPause = 2 * time.Second
