@@ -50,7 +50,11 @@ type Job struct {
 	Stdin          io.Reader // nil = empty; a file is handed on as it is
 	Stdout, Stderr io.Writer // shown here as the job writes; nil = only kept in the logs
 
-	Grace time.Duration // from SIGTERM to SIGKILL; 0 = local.DefaultGrace
+	Grace time.Duration // from SIGTERM to SIGKILL, and to the end of storing the outputs; 0 = local.DefaultGrace
+
+	// SyncEvery is how often outputs that are not written in place are stored while
+	// the job runs; 0 = 30 s, less than 0 = only when it has ended.
+	SyncEvery time.Duration
 }
 
 // Started is told when all is recorded and the job is about to start.

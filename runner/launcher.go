@@ -71,6 +71,7 @@ type run struct {
 	attempt int           // 0 until its start is recorded
 	begun   time.Time
 	place   place
+	mirror  *mirror  // nil where the outputs are written in place, or not kept
 	environ []string // the job's
 	notices []string
 	git     *gitAsk
@@ -144,6 +145,7 @@ func (r *run) attend(ctx context.Context, process *local.Process) (local.Exit, e
 	var wg sync.WaitGroup
 	r.git = askGit(aside, r.job.Dir, r.job.Environ)
 	wg.Go(func() { r.beat(aside) })
+	wg.Go(func() { r.mirror.follow(aside, r.job.SyncEvery) })
 	wg.Go(func() { r.recordGitOfLongJob(aside) })
 	exit, err := process.Wait(ctx)
 	stop()

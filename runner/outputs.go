@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/heirloom-ml/heirloom/runner/local"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
@@ -22,7 +23,7 @@ const outputsAtOnce = 8
 // registerOutputs stores and registers the files of the output directory, and
 // what was named besides. Files come first, their records after, so that no
 // record points to what is not there.
-func (r *run) registerOutputs(ctx context.Context) error {
+func (r *run) registerOutputs(ctx context.Context, exit local.Exit) error {
 	var files []string
 	if r.Store.Layout().SavesRuns() {
 		var err error
@@ -30,7 +31,7 @@ func (r *run) registerOutputs(ctx context.Context) error {
 			return fmt.Errorf("look through the output directory: %w", err)
 		}
 	}
-	if err := r.upload(ctx); err != nil {
+	if err := r.mirror.finish(ctx, exit); err != nil {
 		r.place.keep = true
 		return fmt.Errorf("store the outputs, which are still in %s: %w", r.place.dir, err)
 	}
@@ -95,7 +96,7 @@ func (r *run) outputFiles() ([]string, error) {
 		}
 		rel = filepath.ToSlash(rel)
 		switch kind := d.Type(); {
-		case d.IsDir() && rel == r.place.logsRel:
+		case d.IsDir() && (rel == r.place.logsRel || rel == reservedDir && !r.place.inPlace):
 			return fs.SkipDir
 		case kind.IsRegular():
 			files = append(files, rel)
@@ -118,26 +119,6 @@ func (r *run) checkLink(root, path, rel string) {
 		}
 	}
 	r.warnf("output %s is a link out of the output directory and was passed over", rel)
-}
-
-// upload stores what was written to scratch, and checks that it is all there.
-func (r *run) upload(ctx context.Context) error {
-	if r.place.inPlace || !r.Store.Layout().SavesRuns() {
-		return nil
-	}
-	if _, err := os.Stat(r.place.dir); err != nil {
-		return nil // the job removed it; that was said
-	}
-	skip := func(rel string) bool {
-		_, err := store.ParseKey(string(r.place.key) + "/" + rel)
-		if err != nil {
-			r.place.keep = true
-			r.warnf("%v: it was not stored and is still in %s", err, r.place.dir)
-		}
-		return err != nil
-	}
-	_, err := r.Store.UploadTree(ctx, r.place.dir, r.place.key, &store.TransferOptions{Skip: skip})
-	return err
 }
 
 // syncDirs makes sure that the names of files in the store's own directory will

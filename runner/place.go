@@ -53,6 +53,9 @@ func (r *run) settle() error {
 			return fmt.Errorf("make output directory: %w", err)
 		}
 	}
+	if err := r.openMirror(); err != nil {
+		return err
+	}
 	r.environ, err = r.makeEnviron()
 	return err
 }
@@ -67,6 +70,7 @@ func (p *place) below(key store.Key, otherwise string) string {
 
 // cleanUp removes scratch, and of the output directory what stayed empty.
 func (r *run) cleanUp() {
+	r.mirror.close()
 	if r.place.checkpoints != "" {
 		_ = os.Remove(r.place.checkpoints) // refused unless empty
 	}

@@ -157,7 +157,7 @@ func (r *run) recordEnd(ctx context.Context, exit local.Exit) error {
 	r.warnOfExit(exit)
 	m := &pyjson.Object{}
 	r.readMetrics(m)
-	err := r.registerOutputs(wanted)
+	err := r.registerOutputs(wanted, exit)
 	if err != nil {
 		end.State = tracker.Failed // what it made is not where it is looked for
 		r.warnf("%v", err)

@@ -299,6 +299,7 @@ func TestSyncWaitsForStillness(t *testing.T) {
 	m.now = time.Now()
 	m.write("young", "y")
 	m.write("half.tmp", "h")
+	m.restart() // which saw nobody close them
 	if r := m.pass(); r.Uploaded != 0 || !slices.Equal(waiting(r), []string{"half.tmp", "young"}) {
 		t.Errorf("got %+v", r)
 	}
@@ -323,6 +324,7 @@ func TestSyncReady(t *testing.T) {
 	m.write("step1/data", "d")
 	m.write("step2/data", "d")
 	m.write("step1/mark.done", "")
+	m.restart() // which saw nobody close them
 	if r := m.pass(); r.Uploaded != 2 || !slices.Equal(waiting(r), []string{"step2/data"}) {
 		t.Errorf("got %+v", r)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,13 @@ them in HEIRLOOM_STORE, HEIRLOOM_RUN_ID and HEIRLOOM_OUTPUT_DIR, writes what it
 makes into that directory, appends JSON lines to $HEIRLOOM_METRICS, and may call
 "heirloom add". Python code written for TorchX's tracker logs into the same run.
 
+On a local store that directory is the run's own. On any other the files in it are
+stored while the command runs, each when it is whole and nobody writes it, and the
+rest when it has ended; a command that was told to end by SIGTERM leaves that what
+remains of its grace time. What could not be stored stays in the directory, also
+if heirloom itself is killed, and "heirloom store sync DIR URL" sends what is
+missing.
+
 Signals go to the job. The exit code is the job's own; 125 when heirloom itself
 failed, 126 when the command cannot be executed, 127 when there is none. With
 --json the result is one document on stdout and the job's output goes to stderr.
@@ -42,6 +50,7 @@ type runFlags struct {
 	params                                 string
 	noArgvParams                           bool
 	grace                                  time.Duration
+	syncEvery                              time.Duration
 	hasRunID                               bool // --run-id was given, if only as an empty text
 }
 
@@ -72,7 +81,8 @@ func newRun(a *app) *cobra.Command {
 	flags.StringArrayVar(&f.pairs, "param", nil, "`K=V` or K:=JSON, a parameter; may be repeated")
 	flags.BoolVar(&f.noArgvParams, "no-argv-params", false, "do not take parameters from the command's own flags")
 	flags.StringVar(&f.hash, "hash", "", "what to record of outputs, `MODE` sha256, size or none (HEIRLOOM_HASH; default sha256)")
-	flags.DurationVar(&f.grace, "grace", 0, "`TIME` from SIGTERM to SIGKILL (HEIRLOOM_GRACE; default 30s)")
+	flags.DurationVar(&f.grace, "grace", 0, "`TIME` from SIGTERM to SIGKILL, and to the end of storing outputs (HEIRLOOM_GRACE; default 30s)")
+	flags.DurationVar(&f.syncEvery, "sync-interval", 30*time.Second, "`TIME` between looks for outputs to store while the command runs; 0 = only at its end")
 	flags.StringVar(&f.runID, "run-id", "", "full `ID` of the run; one that exists gets a further attempt")
 	register(c, "source", a.completeRun)
 	register(c, "hash", fixed(hashModes()))
@@ -148,7 +158,7 @@ func (a *app) job(ctx context.Context, p place, c *config.Config, args []string,
 		Args: args, Environ: a.surroundings(p), Name: f.name,
 		Project: c.Get(config.Project).Text, Experiment: c.Get(config.Experiment).Text,
 		ParamsFromArgs: !f.noArgvParams, Outputs: f.outputs, Hash: runner.HashMode(c.Get(config.Hash).Text),
-		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, Grace: grace,
+		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, Grace: grace, SyncEvery: cmp.Or(f.syncEvery, -1),
 	}
 	if a.wantsJSON() {
 		job.Stdout = a.stderr

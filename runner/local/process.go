@@ -28,6 +28,7 @@ type Process struct {
 	input *feed
 
 	stop     string    // what was last asked of it
+	stopped  time.Time // when the grace time began, if it was asked to end
 	deadline time.Time // when the grace time ends; zero = it was not asked to end
 	killed   bool
 }
@@ -111,7 +112,7 @@ func (p *Process) launch() error {
 // killed after the grace time. Showing the output may lag behind: see Drain.
 func (p *Process) Wait(ctx context.Context) (Exit, error) {
 	p.attend(ctx)
-	exit := Exit{Started: p.started, Ended: p.ended, Stop: p.stop, Killed: p.killed}
+	exit := Exit{Started: p.started, Ended: p.ended, Stop: p.stop, Stopped: p.stopped, Killed: p.killed}
 	exit.Left, exit.Survivors = p.sweep(ctx)
 	p.guard.release()
 	p.input.close()

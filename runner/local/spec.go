@@ -40,10 +40,11 @@ type Exit struct {
 	Signal         string    // "SIGKILL", …; "" = it exited by itself
 	Started, Ended time.Time // Ended: when the process itself ended, not what it left behind
 
-	Stop      string // "SIGTERM", … or "cancel": what we last asked of it; "" = nothing
-	Killed    bool   // it did not end in the grace time
-	Left      int    // processes it left behind, which we ended
-	Survivors []int  // processes that even SIGKILL did not end
+	Stop      string    // "SIGTERM", … or "cancel": what we last asked of it; "" = nothing
+	Stopped   time.Time // when it was told to end; zero = it was not
+	Killed    bool      // it did not end in the grace time
+	Left      int       // processes it left behind, which we ended
+	Survivors []int     // processes that even SIGKILL did not end
 
 	LostBytes int64 // output that could not be kept in a log
 	LogErr    error // why; nil = nothing lost

@@ -42,7 +42,8 @@ func (p *Process) attend(ctx context.Context) {
 func (p *Process) terminate(why string) {
 	p.stop = why
 	if p.deadline.IsZero() {
-		p.deadline = time.Now().Add(p.spec.Grace)
+		p.stopped = time.Now()
+		p.deadline = p.stopped.Add(p.spec.Grace)
 	}
 	p.signalAll(sigTerm)
 }

@@ -2,7 +2,9 @@ package settle
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/heirloom-ml/heirloom/store/internal/intact"
@@ -52,7 +54,7 @@ type sighting struct {
 	round int
 }
 
-// New returns a judge of the tree at dir. The caller closes it.
+// New returns a judge of the tree at dir, which it begins to watch. The caller closes it.
 func New(dir string, opts Options) *Judge {
 	j := &Judge{stable: opts.Stable, now: opts.Now, watch: newWatcher(dir), seen: map[string]sighting{}}
 	if j.stable == 0 {
@@ -61,6 +63,12 @@ func New(dir string, opts Options) *Judge {
 	if j.now == nil {
 		j.now = time.Now
 	}
+	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if rel, relErr := filepath.Rel(dir, name); err == nil && relErr == nil && d.IsDir() {
+			j.Dir(filepath.ToSlash(rel))
+		}
+		return nil // what cannot be seen is not watched
+	})
 	return j
 }
 
