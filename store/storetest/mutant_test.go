@@ -61,7 +61,7 @@ func TestS3Mutants(t *testing.T) {
 			through.Bucket = bucket
 			var n atomic.Int64
 			rejects(t, m.Name == "sound", func() *store.Store {
-				return open(t, through.URL(fmt.Sprint(n.Add(1))), "")
+				return open(t, through.URL(fmt.Sprint(n.Add(1))), "", nil)
 			})
 		})
 	}
