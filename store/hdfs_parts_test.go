@@ -1,3 +1,5 @@
+//go:build unix
+
 package store
 
 import (
@@ -8,9 +10,8 @@ import (
 	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 )
 
-// TestHDFSParts has what the engine asks of a backend in parts done by a real NameNode.
-func TestHDFSParts(t *testing.T) {
-	h := servers.Hadoop(t, nil)
+// testHDFSParts has what the engine asks of a backend in parts done by a real NameNode.
+func testHDFSParts(t *testing.T, h *servers.HDFS) {
 	s, err := Open(t.Context(), h.URL("p"), nil)
 	if err != nil {
 		t.Fatal(err)

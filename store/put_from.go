@@ -12,9 +12,12 @@ import (
 const (
 	// smallBody is up to which size a stream is read into memory and sent at once.
 	smallBody = 1 << 20
-	// streamMemory is what the parts of one stream may hold, where two fit into it.
-	streamMemory = 48 << 20
-	streamParts  = 4 // of one stream, sent at once
+	// streamPart is the size of a stream's parts where the backend has no need of
+	// longer ones: they are held in memory.
+	streamPart  = 5 << 20
+	streamParts = 4 // of one stream, sent at once
+	// streamMemory is what all streams of a store may hold beside one part each.
+	streamMemory = 20 << 20
 )
 
 // PutFrom stores what r yields, in parts if it is long. It must be exactly size
@@ -47,7 +50,11 @@ func (s *Store) putSource(ctx context.Context, key Key, full string, source *exa
 	if !ok {
 		return s.stream(ctx, key, full, source)
 	}
-	return s.putParts(ctx, s.newLongWrite(back, key, full, false), source, int(back.partSize(size, 0)))
+	want := int64(streamPart)
+	if size < 0 {
+		want = 0 // the backend knows what suffices
+	}
+	return s.putParts(ctx, s.newLongWrite(back, key, full, false), source, int(back.partSize(size, want)))
 }
 
 // stream hands a source to a backend that wants it whole.
@@ -93,22 +100,20 @@ func (s *Store) putParts(ctx context.Context, w *longWrite, source io.Reader, si
 // sendStream reads one part after the other while others are on their way.
 func (w *longWrite) sendStream(ctx context.Context, body []byte, r io.Reader, size int) error {
 	group, groupCtx := errgroup.WithContext(ctx)
-	free := make(chan []byte, min(streamParts, max(streamMemory/size, 2)))
-	for range cap(free) - 1 { // body has the first place
-		free <- nil
-	}
+	buffers := partBuffers{all: &w.store.streams, size: size, made: 1, free: make(chan []byte, streamParts)}
+	defer buffers.release()
 	readErr := error(nil)
 	for n, last := 0, false; len(body) > 0 && groupCtx.Err() == nil; n++ {
 		sent := body
 		group.Go(func() error {
-			defer func() { free <- sent }()
+			defer func() { buffers.free <- sent }()
 			_, err := w.send(groupCtx, n, io.NewSectionReader(bytes.NewReader(sent), 0, int64(len(sent))), crc32c(sent))
 			return err
 		})
 		if last {
 			break
 		}
-		if body, last, readErr = readPart(<-free, r, size); readErr != nil {
+		if body, last, readErr = readPart(buffers.next(), r, size); readErr != nil {
 			break
 		}
 	}
@@ -128,7 +133,7 @@ func readPart(buffer []byte, r io.Reader, size int) (body []byte, last bool, err
 	body = buffer[:0]
 	for len(body) < size {
 		if len(body) == cap(body) {
-			body = append(make([]byte, 0, min(max(smallBody, 4*cap(body)), size)), body...)
+			body = append(make([]byte, 0, nextCap(cap(body), size)), body...)
 		}
 		n, err := io.ReadFull(r, body[len(body):min(cap(body), size)])
 		body = body[:len(body)+n]
@@ -140,4 +145,13 @@ func readPart(buffer []byte, r io.Reader, size int) (body []byte, last bool, err
 		}
 	}
 	return body, false, nil
+}
+
+// nextCap goes from nothing over a small body to a whole part, which leaves
+// little behind.
+func nextCap(have, size int) int {
+	if have == 0 {
+		return min(smallBody, size)
+	}
+	return size
 }

@@ -20,6 +20,8 @@ type core struct {
 	meter meter
 	lines lineQueues
 
+	streams streamBuffers
+
 	closing sync.Once
 	closed  error // set in closing
 }

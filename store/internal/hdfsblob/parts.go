@@ -14,9 +14,11 @@ import (
 )
 
 const (
+	streamPart     = 5 << 20 // of what is held in memory
 	smallestPart   = 32 << 20
 	usualBlock     = 128 << 20
-	partsPerObject = 64 // of an object that is neither small nor huge
+	partsPerObject = 64   // of an object that is neither small nor huge
+	mostParts      = 8192 // which the NameNode joins in one step
 )
 
 // Part is one that was written.
@@ -26,13 +28,16 @@ type Part struct {
 }
 
 // PartSize is that of the parts of an object of size bytes, or of one of unknown length if size < 0: want unless that is
-// 0. A part is a block or several, and the fewer blocks the easier for the NameNode.
+// 0 or makes too many. Each part is a block or several, and the fewer blocks the easier for the NameNode.
 func (b *Bucket) PartSize(size, want int64) int64 {
-	if want > 0 {
-		return want
+	switch {
+	case want > 0:
+		return max(want, size/mostParts+1)
+	case size < 0:
+		return streamPart
 	}
 	block := cmp.Or(b.blockSize(), usualBlock)
-	return min(max(smallestPart, size/partsPerObject), block)
+	return max(min(max(smallestPart, size/partsPerObject), block), size/mostParts+1)
 }
 
 // Begin opens an upload in parts and returns its token, which is good in other processes too.
