@@ -63,6 +63,7 @@ func source(names string) cobra.PositionalArgs {
 // parcel is one source and where it goes.
 type parcel struct {
 	path  string // "-" is stdin
+	file  string // the same without links: one that the user names is meant
 	to    spot
 	isDir bool
 }
@@ -132,7 +133,7 @@ func newParcel(path string, to spot, into bool) (parcel, error) {
 	case path == "-" && into:
 		return p, invalidf("what comes from stdin has no name: give it a DEST of its own")
 	case path == "-":
-		return p, nil
+		return p, p.named()
 	case location.MatchString(path):
 		return p, &advised{err: invalidf("%s is no file of this machine", store.RedactURL(path)), advice: "fetch it with heirloom store get"}
 	}
@@ -145,6 +146,9 @@ func newParcel(path string, to spot, into bool) (parcel, error) {
 			advice: fmt.Sprintf("its bytes are taken by: heirloom store put - %s < %s", to.text, path)}
 	}
 	p.isDir = info.IsDir()
+	if p.file, err = filepath.EvalSymlinks(path); err != nil {
+		return p, err
+	}
 	if into {
 		full, err := filepath.Abs(path)
 		if err != nil {
@@ -153,7 +157,15 @@ func newParcel(path string, to spot, into bool) (parcel, error) {
 		p.to.key, err = store.ParseKey(string(to.key.Join(filepath.Base(full))))
 		return p, err
 	}
-	return p, nil
+	return p, p.named()
+}
+
+// named refuses the root of a store as the name of an object.
+func (p parcel) named() error {
+	if p.isDir || p.to.key != "" {
+		return nil
+	}
+	return &advised{err: invalidf("%s is a directory", p.to.text), advice: "say what the object is to be called, or use --into"}
 }
 
 // special names what is neither a file nor a directory.
@@ -172,10 +184,7 @@ func special(m fs.FileMode) string {
 // fits refuses a destination that would be an object and a directory at once.
 func (p parcel) fits(ctx context.Context) error {
 	if p.to.key == "" {
-		if p.isDir {
-			return nil
-		}
-		return &advised{err: invalidf("%s is a directory", p.to.url()), advice: "say what the object is to be called, or use --into"}
+		return nil // only directories get so far
 	}
 	if p.isDir {
 		_, err := p.to.store.Stat(ctx, p.to.key)
@@ -202,10 +211,10 @@ func (t *transfer) put(ctx context.Context, p parcel) ([]movedObject, error) {
 		object, err := t.putStream(ctx, p)
 		return []movedObject{p.to.moved(object, "-")}, err
 	case p.isDir:
-		objects, err := p.to.store.UploadTree(ctx, p.path, p.to.key, t.noteSpecial(p.path))
+		objects, err := p.to.store.UploadTree(ctx, p.file, p.to.key, t.noteSpecial(p.file))
 		return p.to.movedTree(objects, p.path), err
 	}
-	done, err := p.to.store.Upload(ctx, p.path, p.to.key, &t.options)
+	done, err := p.to.store.Upload(ctx, p.file, p.to.key, &t.options)
 	return []movedObject{p.to.moved(done.Object, p.path)}, err
 }
 

@@ -72,9 +72,11 @@ func TestJSONFieldsAreDocumented(t *testing.T) {
 	object := render.Entry{Path: "a", URL: "file:///a", Entry: store.Entry{Object: store.Object{Key: "a", Size: 1, Version: "v", Modified: time.Unix(1, 0)}}}
 	used := render.Usage{Path: "a", URL: "file:///a", Objects: 1, Bytes: 1}
 	for name, list := range map[string]render.List{
-		"store ls": render.Entries([]render.Entry{object}, false),
-		"store du": render.Usages([]render.Usage{used}, used, 0, false),
-		"fsck":     render.Fsck(&tracker.FsckReport{Findings: []tracker.Finding{{Rule: tracker.RuleFormat}}}),
+		"store ls":        render.Entries([]render.Entry{object}, false),
+		"artifact ls":     render.Artifacts([]render.Artifact{{Run: eval}}),
+		"artifact verify": render.Checks([]render.Check{{Run: eval}}),
+		"store du":        render.Usages([]render.Usage{used}, used, 0, false),
+		"fsck":            render.Fsck(&tracker.FsckReport{Findings: []tracker.Finding{{Rule: tracker.RuleFormat}}}),
 	} {
 		tests[name] = func(b *bytes.Buffer) error { return list.Write(b, render.JSON, render.Style{}) }
 	}
