@@ -182,7 +182,7 @@ func (y *Sync) pass(ctx context.Context, final bool) (SyncReport, error) {
 	if y.closed {
 		return SyncReport{}, &Error{Op: "sync", Key: string(y.prefix), Kind: ErrInvalid, Err: errors.New("it is closed")}
 	}
-	p := &syncPass{Sync: y, final: final}
+	p := &syncPass{Sync: y, final: final, long: make(chan struct{}, longFiles)}
 	err := p.run(ctx)
 	p.report.sort()
 	return p.report, err

@@ -21,7 +21,8 @@ import (
 type syncPass struct {
 	*Sync
 	final   bool
-	items   []*syncItem // sorted by path
+	long    chan struct{} // holds one for each long file on its way
+	items   []*syncItem   // sorted by path
 	objects map[Key]Object
 	units   map[string]*syncUnit
 	commits map[string][]*syncItem // marks that commit, by directory; nil before they are asked for

@@ -212,6 +212,9 @@ func (p *syncPass) put(ctx context.Context, item *syncItem) (Object, error) {
 	if id != item.id {
 		return Object{}, errChanged
 	}
+	if _, ok := p.store.back.(parted); ok && id.Size > smallBody {
+		return p.putLong(ctx, item)
+	}
 	src := &fileSource{f: f, id: id, left: id.Size, sum: sha256.New(), want: item.digest}
 	var r io.Reader = src
 	if id.Size <= smallBody {
@@ -226,6 +229,30 @@ func (p *syncPass) put(ctx context.Context, item *syncItem) (Object, error) {
 		err = src.err
 	}
 	return obj, err
+}
+
+// longFiles are sent at once, each in so many parts at once.
+const (
+	longFiles = 2
+	longParts = 4
+)
+
+// putLong sends a file in parts, of which a later process need not send again
+// those that arrived.
+func (p *syncPass) putLong(ctx context.Context, item *syncItem) (Object, error) {
+	select {
+	case p.long <- struct{}{}:
+		defer func() { <-p.long }()
+	case <-ctx.Done():
+		return Object{}, ctx.Err()
+	}
+	t, err := p.store.Upload(ctx, p.local(item.path), p.key(item.path), &TransferOptions{
+		Parallel: longParts, Memory: defaultMemory / longFiles, JournalDir: filepath.Join(p.state, "parts"), expect: &item.crc,
+	})
+	if errors.Is(err, ErrConflict) {
+		err = errChanged
+	}
+	return t.Object, err
 }
 
 // fileSource reads a file that must stay as it is: the last byte is given out

@@ -28,6 +28,10 @@ type TransferOptions struct {
 	// the end. Nil is nobody.
 	Progress func(Progress)
 
+	// expect is the CRC-32C that an uploaded file must have, else it has changed:
+	// ErrConflict, and nothing is visible. Nil is any.
+	expect *uint32
+
 	// Skip leaves out a file, or a directory with all below it, by its slash path
 	// relative to the tree. Nil skips nothing. UploadTree alone asks for
 	// directories.

@@ -71,6 +71,9 @@ func (m *mover) uploadSmall(ctx context.Context, src *source, key Key, full stri
 			return err
 		}
 		t.CRC32C = crc32c(body)
+		if err := m.expected(src, t.CRC32C); err != nil {
+			return err
+		}
 		return m.at(ctx, 1, func() (err error) {
 			t.Object, err = m.store.writeBody(ctx, "upload", key, full, body, condition{absent: m.opts.Create})
 			return err
@@ -159,15 +162,18 @@ func (u *uploadOf) run(ctx context.Context) (Transferred, error) {
 	if err := u.src.check(); err != nil {
 		return Transferred{}, err
 	}
-	obj, err := u.write.complete(ctx)
-	if err != nil {
-		return Transferred{}, err
-	}
 	list, err := u.write.inOrder()
 	if err != nil {
 		return Transferred{}, err
 	}
 	crc, _ := crcOfParts(list)
+	if err := u.mover.expected(u.src, crc); err != nil {
+		return Transferred{}, err
+	}
+	obj, err := u.write.complete(ctx)
+	if err != nil {
+		return Transferred{}, err
+	}
 	t := Transferred{Object: obj, CRC32C: crc, Resumed: u.resumed}
 	return t, u.mover.verify(ctx, t)
 }
@@ -251,6 +257,14 @@ func (u *uploadOf) end(ctx context.Context, err error) error {
 		return nil
 	}
 	return errors.Join(u.write.abort(ctx), u.notes.remove())
+}
+
+// expected is ErrConflict if the file is not the one that the caller meant.
+func (m *mover) expected(src *source, crc uint32) error {
+	if m.opts.expect != nil && *m.opts.expect != crc {
+		return src.changed("the file changed before it was read")
+	}
+	return nil
 }
 
 // verify compares the checksum of what was stored, where the far side knows it.
