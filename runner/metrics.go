@@ -1,11 +1,9 @@
 package runner
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"io"
-	"math/big"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -13,17 +11,26 @@ import (
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
 )
 
-const maxMetricsLine = 1 << 20 // bytes; a longer line is a bad one
-
-// readMetrics sets metrics.X to the last value of each X in the job's metrics.
+// readMetrics sets metrics.X to the last value of each X in the job's metrics,
+// and in the tables that Lightning's logger leaves.
 func (r *run) readMetrics(m *pyjson.Object) {
-	path := filepath.Join(r.place.dir, metricsFile)
+	for _, pattern := range []string{"metrics.csv", "*/metrics.csv", "*/*/metrics.csv"} {
+		tables, _ := fs.Glob(os.DirFS(r.place.dir), pattern) // the patterns are well formed
+		for _, rel := range tables {
+			r.readMetricsFile(m, rel, tracker.ReadMetricsCSV)
+		}
+	}
+	r.readMetricsFile(m, metricsFile, tracker.ReadMetrics)
+}
+
+func (r *run) readMetricsFile(m *pyjson.Object, rel string, read func(io.Reader, func(string, tracker.Point)) (int, error)) {
+	path := filepath.Join(r.place.dir, filepath.FromSlash(rel))
 	info, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return
 	}
 	if err != nil || !info.Mode().IsRegular() {
-		r.warnf("%s is not a regular file: no metrics were read", metricsFile)
+		r.warnf("%s is not a regular file: no metrics were read", rel)
 		return
 	}
 	f, err := os.Open(path)
@@ -32,68 +39,22 @@ func (r *run) readMetrics(m *pyjson.Object) {
 		return
 	}
 	defer func() { _ = f.Close() }()
-	last, bad, err := lastMetrics(f)
+	last, bad, err := lastMetrics(f, read)
 	if err != nil {
 		r.warnf("read metrics: %v", err)
 	}
 	if bad > 0 {
-		r.warnf("lines of %s that are not JSON objects of metrics: %d", metricsFile, bad)
+		r.warnf("lines of %s that are no metrics: %d", rel, bad)
 	}
 	for name, value := range last.All() {
 		m.Set(tracker.PrefixMetrics+name, value)
 	}
 }
 
-// lastMetrics reads lines such as {"step": 1, "loss": 0.3} and gives the last
-// number of each name but step and time; nested names are joined by dots. Bad
-// lines are counted, but not a last one that is cut off: its writer was killed.
-func lastMetrics(r io.Reader) (last *pyjson.Object, bad int, err error) {
+// lastMetrics gives the last number of each metric, in the order of their first
+// appearance.
+func lastMetrics(r io.Reader, read func(io.Reader, func(string, tracker.Point)) (int, error)) (last *pyjson.Object, bad int, err error) {
 	last = &pyjson.Object{}
-	in := bufio.NewReaderSize(r, 64<<10)
-	for {
-		line, whole, err := nextLine(in)
-		if text := bytes.TrimSpace(line); len(text) > 0 {
-			o, fail := pyjson.UnmarshalObject(text)
-			switch {
-			case fail == nil && len(line) <= maxMetricsLine:
-				addNumbers(last, o)
-			case whole:
-				bad++
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return last, bad, nil
-		}
-		if err != nil {
-			return last, bad, err
-		}
-	}
-}
-
-// nextLine reads a line without holding more of it than tells that it is too
-// long; whole says that it had an end.
-func nextLine(in *bufio.Reader) (line []byte, whole bool, err error) {
-	for {
-		part, err := in.ReadSlice('\n')
-		if len(line) <= maxMetricsLine {
-			line = append(line, part...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err == nil, err
-		}
-	}
-}
-
-func addNumbers(last, o *pyjson.Object) {
-	flat := &pyjson.Object{}
-	addFlat(flat, "", o)
-	for name, value := range flat.All() {
-		if name == "step" || name == "time" || clean(name) == "" {
-			continue
-		}
-		switch value.(type) {
-		case int64, float64, *big.Int:
-			last.Set(name, value)
-		}
-	}
+	bad, err = read(r, func(name string, p tracker.Point) { last.Set(name, p.Value) })
+	return last, bad, err
 }

@@ -3,6 +3,8 @@ package runner
 import (
 	"strings"
 	"testing"
+
+	"github.com/heirloom-ml/heirloom/tracker"
 )
 
 func TestLastMetrics(t *testing.T) {
@@ -24,7 +26,7 @@ func TestLastMetrics(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			last, bad, err := lastMetrics(strings.NewReader(tt.text))
+			last, bad, err := lastMetrics(strings.NewReader(tt.text), tracker.ReadMetrics)
 			if got := jsonOf(last); err != nil || got != tt.want || bad != tt.bad {
 				t.Errorf("got %s, %d bad, %v; want %s, %d bad", got, bad, err, tt.want, tt.bad)
 			}
@@ -36,7 +38,7 @@ func FuzzLastMetrics(f *testing.F) {
 	f.Add(`{"step": 1, "loss": 0.5}` + "\n")
 	f.Add("\xff{\n{}\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		last, bad, err := lastMetrics(strings.NewReader(text))
+		last, bad, err := lastMetrics(strings.NewReader(text), tracker.ReadMetrics)
 		if err != nil || bad > strings.Count(text, "\n") {
 			t.Errorf("%d bad lines, %v", bad, err)
 		}

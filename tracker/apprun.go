@@ -12,9 +12,15 @@ const UndefinedID RunID = "<UNDEFINED>"
 
 // AppRun is a run as the job itself sees it: it writes to all of its trackers
 // and reads from the first. It is safe for concurrent use.
+//
+// What a job reports in quick succession goes into one record: AddMetadata and
+// AddMetrics write at once after a pause, and else within five seconds, at 256
+// KiB, at Flush and at Close, whichever comes first. What is to survive the
+// sudden death of the process is followed by Flush.
 type AppRun struct {
 	id       RunID
 	trackers *Fanout
+	buffers  []*buffer   // one for each tracker; none for the runs that Sources and Children return
 	owned    []io.Closer // what Close releases
 
 	closing sync.Once
@@ -30,15 +36,66 @@ type RunSource struct {
 // NewAppRun returns the run id on these trackers, which the caller closes. With
 // none, writes do nothing.
 func NewAppRun(id RunID, trackers ...Tracker) *AppRun {
-	return &AppRun{id: id, trackers: NewFanout(trackers...)}
+	r := &AppRun{id: id, trackers: NewFanout()}
+	for _, t := range trackers {
+		r.add(t)
+	}
+	return r
+}
+
+// add is for the time before the first use.
+func (r *AppRun) add(t Tracker) {
+	r.trackers.trackers = append(r.trackers.trackers, t)
+	r.buffers = append(r.buffers, &buffer{write: func(ctx context.Context, b Batch) error { return addBatch(ctx, t, r.id, b) }})
+}
+
+// batchWriter is a tracker that takes more than metadata in one record.
+type batchWriter interface {
+	AddBatch(ctx context.Context, run RunID, b Batch) error
+}
+
+func addBatch(ctx context.Context, t Tracker, run RunID, b Batch) error {
+	if w, ok := t.(batchWriter); ok {
+		return w.AddBatch(ctx, run, b)
+	}
+	return t.AddMetadata(ctx, run, b.Metadata)
 }
 
 // ID is the id of the run, UndefinedID outside of a launch.
 func (r *AppRun) ID() RunID { return r.id }
 
-// AddMetadata is Tracker.AddMetadata.
+// AddMetadata is Tracker.AddMetadata, put together with what is reported soon
+// after. An error may be that of an earlier report; all are joined.
 func (r *AppRun) AddMetadata(ctx context.Context, m *Metadata) error {
-	return r.trackers.AddMetadata(ctx, r.id, m)
+	if r.buffers == nil {
+		return r.trackers.AddMetadata(ctx, r.id, m)
+	}
+	return r.eachBuffer(func(b *buffer) error { return b.metadata(ctx, m) })
+}
+
+// AddMetrics records the values of metrics at one step, as points of their
+// series; the last value of each is also metadata, as metrics.NAME. Errors are
+// those of AddMetadata.
+func (r *AppRun) AddMetrics(ctx context.Context, step int64, values map[string]float64) error {
+	for name := range values {
+		if !metricName(name) {
+			return invalid("%q is no name of a metric: 1 to %d bytes without control characters", printable(name), maxMetricBytes)
+		}
+	}
+	return r.eachBuffer(func(b *buffer) error { return b.points(ctx, step, values) })
+}
+
+// Flush writes what waits.
+func (r *AppRun) Flush(ctx context.Context) error {
+	return r.eachBuffer(func(b *buffer) error { return b.flush(ctx) })
+}
+
+func (r *AppRun) eachBuffer(do func(*buffer) error) error {
+	var failed []error
+	for _, b := range r.buffers {
+		failed = append(failed, do(b))
+	}
+	return errors.Join(failed...)
 }
 
 // AddArtifact is Tracker.AddArtifact.
@@ -80,11 +137,13 @@ func (r *AppRun) sibling(id RunID) *AppRun {
 	return &AppRun{id: id, trackers: r.trackers}
 }
 
-// Close releases what FromEnviron opened; runs that Sources and Children
+// Close writes what waits and releases what FromEnviron opened; runs that Sources and Children
 // returned cannot be used afterwards. Calls after the first change nothing.
 func (r *AppRun) Close() error {
 	r.closing.Do(func() {
-		var failed []error
+		ctx, cancel := context.WithTimeout(context.Background(), flushDeadline)
+		defer cancel()
+		failed := []error{r.eachBuffer(func(b *buffer) error { return b.close(ctx) })}
 		for _, c := range r.owned {
 			failed = append(failed, c.Close())
 		}

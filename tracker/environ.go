@@ -131,7 +131,7 @@ func (env environment) openTorchX(ctx context.Context, _ []string, factories map
 		if err != nil {
 			return run, "", err
 		}
-		run.trackers.trackers = append(run.trackers.trackers, t)
+		run.add(t)
 		if c, ok := t.(io.Closer); ok {
 			run.owned = append(run.owned, c)
 		}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/heirloom-ml/heirloom/store"
@@ -22,6 +23,7 @@ func helpers() map[string]func(ctx context.Context, tr *tracker.FileTracker, arg
 	return map[string]func(context.Context, *tracker.FileTracker, []string) error{
 		"record": recordAndTell,
 		"link":   addLinks,
+		"report": reportAndWait,
 	}
 }
 
@@ -96,6 +98,20 @@ func linkAll(ctx context.Context, tr *tracker.FileTracker, process string, n int
 		}
 	}
 	return nil
+}
+
+// reportAndWait reports twice, says so, and waits for a signal.
+func reportAndWait(ctx context.Context, tr *tracker.FileTracker, _ []string) error {
+	run := tracker.NewAppRun(runA, tr)
+	defer run.FlushOn(syscall.SIGTERM)()
+	for _, key := range []string{"first", "second"} {
+		if err := run.AddMetadata(ctx, object(key, int64(len(key)-4))); err != nil {
+			return err
+		}
+	}
+	fmt.Println("reported")
+	<-ctx.Done() // for ever
+	return run.Close()
 }
 
 // told reads acknowledgements: "kind number".

@@ -69,6 +69,9 @@ func TestJSONFieldsAreDocumented(t *testing.T) {
 			return render.Lineage(b, sub, render.JSON, render.Style{})
 		},
 	}
+	tests["show --metrics"] = func(b *bytes.Buffer) error {
+		return render.Metrics(b, tracker.Series{"loss": {{Step: 1, Time: time.Unix(1, 0), Value: 0.5}}}, render.JSON, render.Style{})
+	}
 	object := render.Entry{Path: "a", URL: "file:///a", Entry: store.Entry{Object: store.Object{Key: "a", Size: 1, Version: "v", Modified: time.Unix(1, 0)}}}
 	used := render.Usage{Path: "a", URL: "file:///a", Objects: 1, Bytes: 1}
 	for name, list := range map[string]render.List{
