@@ -67,5 +67,11 @@ type appender interface {
 	appendLines(ctx context.Context, key string, lines linesFunc) error
 }
 
+// renewer is a backend whose credentials may expire while it is open.
+type renewer interface {
+	// renew reads them anew and reports whether they are others than before.
+	renew(ctx context.Context) bool
+}
+
 // blind is a backend whose remove succeeds where nothing was.
 type blind interface{ removesBlindly() }

@@ -13,9 +13,11 @@ import (
 	"syscall"
 
 	"cloud.google.com/go/storage"
+	"github.com/aws/aws-sdk-go-v2/credentials/ssocreds"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"gocloud.dev/gcerrors"
+	"golang.org/x/oauth2"
 	"google.golang.org/api/googleapi"
 )
 
@@ -32,7 +34,7 @@ func kindOf(err error) error {
 		return nil
 	}
 	for _, classify := range []func(error) (kind error, known bool){
-		kindOfS3, kindOfGoogle, kindOfSystem, kindOfFS, kindOfNetwork, kindOfGocloud,
+		kindOfCredentials, kindOfS3, kindOfGoogle, kindOfSystem, kindOfFS, kindOfNetwork, kindOfGocloud,
 	} {
 		if kind, known := classify(err); known {
 			return kind
@@ -62,10 +64,11 @@ func kindOfS3Code(code string) error {
 		return ErrConflict
 	case "ConditionalRequestConflict", "OperationAborted", // neither was applied
 		"SlowDown", "InternalError", "ServiceUnavailable", "RequestTimeout", "Throttling", "ThrottlingException", "RequestThrottled",
-		"SlowDownRead", "SlowDownWrite", "ServerBusy":
+		"SlowDownRead", "SlowDownWrite", "ServerBusy", "RequestLimitExceeded", "TooManyRequestsException",
+		"RequestThrottledException", "BandwidthLimitExceeded", "PriorRequestNotComplete", "TemporaryRedirect":
 		return ErrUnavailable
-	case "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "TokenRefreshRequired",
-		"RequestTimeTooSkewed", "AllAccessDisabled", "AccountProblem", "Forbidden", "Unauthorized":
+	case "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "ExpiredTokenException", "RequestExpired", "InvalidToken",
+		"TokenRefreshRequired", "RequestTimeTooSkewed", "InvalidObjectState", "AllAccessDisabled", "AccountProblem", "Forbidden", "Unauthorized":
 		return ErrPermission
 	case "InvalidRange":
 		return errRange
@@ -146,6 +149,19 @@ func kindOfSystem(err error) (error, bool) {
 		return ErrUnavailable, true
 	}
 	return nil, false
+}
+
+// kindOfCredentials covers those that are fetched on the way.
+func kindOfCredentials(err error) (error, bool) {
+	if google, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		unavailable := google.Response != nil && google.Response.StatusCode >= 500
+		if unavailable {
+			return ErrUnavailable, true
+		}
+		return ErrPermission, true
+	}
+	_, isSSO := errors.AsType[*ssocreds.InvalidTokenError](err)
+	return ErrPermission, isSSO
 }
 
 func kindOfNetwork(err error) (error, bool) {

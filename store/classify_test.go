@@ -12,11 +12,14 @@ import (
 	"os"
 	"syscall"
 	"testing"
+	"time"
 
 	"cloud.google.com/go/storage"
+	"github.com/aws/aws-sdk-go-v2/credentials/ssocreds"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"gocloud.dev/blob/memblob"
+	"golang.org/x/oauth2"
 	"google.golang.org/api/googleapi"
 )
 
@@ -57,6 +60,15 @@ func TestKindOf(t *testing.T) {
 		{"S3 HEAD 503", status(503), ErrUnavailable},
 		{"S3 301, the wrong region", status(301), ErrInvalid},
 		{"S3 400 without a known code", status(400), ErrInvalid},
+		{"S3 too many requests", s3("RequestLimitExceeded"), ErrUnavailable},
+		{"S3 expired request", s3("RequestExpired"), ErrPermission},
+		{"S3 skewed clock", s3("RequestTimeTooSkewed"), ErrPermission},
+		{"S3 507", status(507), ErrNoSpace},
+		{"Google's token", fmt.Errorf("x: %w", &url.Error{Op: "Post", Err: &oauth2.RetrieveError{ErrorCode: "invalid_grant"}}), ErrPermission},
+		{"Google's token server", &oauth2.RetrieveError{Response: &http.Response{StatusCode: 503}}, ErrUnavailable},
+		{"single sign-on", fmt.Errorf("x: %w", &ssocreds.InvalidTokenError{}), ErrPermission},
+		{"nothing moves", &url.Error{Op: "Get", Err: stallError{time.Second}}, ErrUnavailable},
+		{"GCS 400 for another checksum", &googleapi.Error{Code: 400, Message: "Provided CRC32C doesn't match calculated CRC32C"}, ErrCorrupt},
 		{"GCS 403 is no absence", google(403, "forbidden"), ErrPermission},
 		{"GCS 403 for haste", google(403, "rateLimitExceeded"), ErrUnavailable},
 		{"GCS 401", google(401, ""), ErrPermission},

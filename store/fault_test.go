@@ -89,7 +89,7 @@ func TestS3Faults(t *testing.T) {
 	}{
 		{"409 of a conditional write is tried again", []answer{conflict, conflict, ok("ETag", `"v1"`)}, nil, "PUT PUT PUT"},
 		{"throttling is tried again", []answer{s3Error(503, "SlowDown"), ok("ETag", `"v1"`)}, nil, "PUT PUT"},
-		{"an inner error is tried again", []answer{s3Error(500, "InternalError"), ok()}, nil, "PUT PUT"},
+		{"an inner error is tried again", []answer{s3Error(500, "InternalError"), ok("ETag", `"v1"`)}, nil, "PUT PUT"},
 		{"refusal is not", []answer{s3Error(403, "AccessDenied")}, store.ErrPermission, "PUT"},
 		{"an expired token is not", []answer{s3Error(400, "ExpiredToken")}, store.ErrPermission, "PUT"},
 		{"existence is not", []answer{s3Error(412, "PreconditionFailed")}, store.ErrExist, "PUT"},

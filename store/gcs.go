@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"cloud.google.com/go/storage"
 	"google.golang.org/api/iterator"
@@ -21,6 +22,7 @@ import (
 type gcsBackend struct {
 	bucket    string
 	anonymous bool
+	stall     time.Duration
 
 	mu     sync.Mutex             // guards client
 	client *storage.Client        // nil until first used

@@ -65,7 +65,7 @@ func (s *Store) uniteLines(ctx context.Context, key Key, lines linesFunc) error 
 			return err
 		}
 		if lost {
-			err = pause(ctx, min(try, 4))
+			err = s.pause(ctx, min(try, 4), nil)
 		}
 		if err := errors.Join(err, ctx.Err()); err != nil {
 			return s.wrap("append", string(key), err)

@@ -20,7 +20,7 @@ func openGCS(_ context.Context, rest string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	back := &gcsBackend{bucket: bucket}
+	back := &gcsBackend{bucket: bucket, stall: opts.stall()}
 	for name := range query {
 		if name != "anonymous" {
 			return nil, invalid(fmt.Errorf("unknown parameter %q of a gs URL; known is anonymous", name))
@@ -64,39 +64,20 @@ func (b *gcsBackend) newClient(ctx context.Context) (*storage.Client, error) {
 			return nil, &Error{Kind: ErrPermission, Err: fmt.Errorf("no Google credentials were found: %w", err)}
 		}
 	}
-	client := &http.Client{Transport: &gcsTransport{base: auth, back: b}}
+	watching := &watched{do: auth.RoundTrip, stall: b.stall}
+	client := &http.Client{Transport: &gcsTransport{base: watching, back: b}}
 	return storage.NewClient(ctx, option.WithHTTPClient(client), storage.WithDisabledClientMetrics())
 }
 
-// gcsTransport counts what the SDK sends beyond the one request that Store
-// knows of, and remembers whom it spoke to.
+// gcsTransport remembers whom it spoke to.
 type gcsTransport struct {
 	base http.RoundTripper
 	back *gcsBackend
 }
 
-// requestCount is how many HTTP requests one attempt made. The SDK sends those
-// of one attempt one after the other.
-type requestCount struct {
-	sent  int
-	extra func()
-}
-
-type countKey struct{}
-
-// counted makes the requests of ctx after the first call extra.
-func counted(ctx context.Context, extra func()) context.Context {
-	return context.WithValue(ctx, countKey{}, &requestCount{extra: extra})
-}
-
 func (t *gcsTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	host := r.URL.Scheme + "://" + r.URL.Host
 	t.back.host.Store(&host)
-	if c, ok := r.Context().Value(countKey{}).(*requestCount); ok {
-		if c.sent++; c.sent > 1 {
-			c.extra()
-		}
-	}
 	return t.base.RoundTrip(r)
 }
 

@@ -25,6 +25,8 @@ type s3Options struct {
 	kmsKey      string
 	sendSums    aws.RequestChecksumCalculation
 	requireSums aws.ResponseChecksumValidation
+
+	unsignedBodies *bool // nil is true over TLS and on this machine
 }
 
 // s3Parameter is one name that the query of an s3 URL may hold.
@@ -43,6 +45,11 @@ func s3Parameters() []s3Parameter {
 		{"request_checksum_calculation", (*s3Options).setSendSums},
 		{"response_checksum_validation", (*s3Options).setRequireSums},
 		{"ssetype", func(o *s3Options, v string) error { o.encryption = v; return nil }},
+		{"unsigned_payload", func(o *s3Options, v string) error {
+			b, err := strconv.ParseBool(v)
+			o.unsignedBodies = &b
+			return err
+		}},
 		{"use_path_style", func(o *s3Options, v string) error {
 			b, err := strconv.ParseBool(v)
 			o.pathStyle = &b
@@ -101,7 +108,7 @@ func openS3(_ context.Context, rest string, opts Options) (*Store, error) {
 			return nil, invalid(err)
 		}
 	}
-	back := &s3Backend{bucket: bucket, opts: o}
+	back := &s3Backend{bucket: bucket, opts: o, stall: opts.stall()}
 	return newStore(place{scheme: "s3", root: bucket, query: queryString(query)}, prefix, back, opts), nil
 }
 

@@ -1,10 +1,15 @@
 package store
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // defaultAttempts is how often a request is tried in all while the backend
 // answers but says that it is unavailable.
 const defaultAttempts = 6
+
+const defaultStall = 30 * time.Second
 
 // Options adjust Open. Nil and the zero value are the defaults.
 type Options struct {
@@ -20,6 +25,15 @@ type Options struct {
 	// Shared makes a local directory that Open's store has to create writable for
 	// its group, and keeps it so below.
 	Shared bool
+
+	// StallTimeout is how long nothing may move on a connection to S3 or GCS before
+	// the request counts as broken off and is tried again. 0 is 30 s.
+	StallTimeout time.Duration
+
+	// RetryDelay is about how long the second try of a request waits; each one
+	// more waits twice as long, up to 5 s. Where the far side says how long to
+	// wait, that holds. 0 is 100 ms.
+	RetryDelay time.Duration
 
 	// MaxAttempts bounds the tries of one request. 0 is 6.
 	MaxAttempts int
@@ -47,4 +61,18 @@ func (o *Options) attempts() int {
 		return o.MaxAttempts
 	}
 	return defaultAttempts
+}
+
+func (o *Options) stall() time.Duration {
+	if o.StallTimeout > 0 {
+		return o.StallTimeout
+	}
+	return defaultStall
+}
+
+func (o *Options) retryDelay() time.Duration {
+	if o.RetryDelay > 0 {
+		return o.RetryDelay
+	}
+	return firstDelay
 }

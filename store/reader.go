@@ -94,7 +94,7 @@ func (r *Reader) interrupted(cause error) error {
 		return r.store.wrap(r.op, string(r.object.Key), cause)
 	}
 	if r.object.Version != "" && r.broken < r.store.opts.attempts() {
-		if err := pause(r.ctx, r.broken); err != nil {
+		if err := r.store.pause(r.ctx, r.broken, cause); err != nil {
 			return r.store.wrap(r.op, string(r.object.Key), err)
 		}
 		return nil

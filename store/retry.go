@@ -19,8 +19,13 @@ const (
 // reports whether an earlier try may have been applied although it failed.
 func (s *Store) do(ctx context.Context, r Request, call func(ctx context.Context) error) (unsure bool, err error) {
 	pace := pacerOf(ctx)
+	renewed := false
 	for try := 1; ; try++ {
 		err = s.attempt(ctx, r, call)
+		if expired(err) && !renewed && s.renew(ctx) {
+			renewed = true
+			continue
+		}
 		pace.saw(err)
 		if err == nil || !errors.Is(err, ErrUnavailable) {
 			return unsure, err
@@ -29,10 +34,16 @@ func (s *Store) do(ctx context.Context, r Request, call func(ctx context.Context
 			return unsure, err
 		}
 		unsure = true
-		if pauseFor(ctx, max(delay(try), retryAfter(err))) != nil {
+		if s.pause(ctx, try, err) != nil {
 			return unsure, err
 		}
 	}
+}
+
+// renew fetches new credentials, where the backend has such.
+func (s *Store) renew(ctx context.Context) bool {
+	r, ok := s.back.(renewer)
+	return ok && r.renew(ctx)
 }
 
 func (s *Store) limit(err error, pace *pacer) int {
@@ -63,18 +74,12 @@ func (s *Store) attempt(ctx context.Context, r Request, call func(ctx context.Co
 	return s.wrap(r.Op, r.Key, err)
 }
 
-// pause waits before the next try.
-func pause(ctx context.Context, try int) error { return pauseFor(ctx, delay(try)) }
-
-// delay is a random part of a doubling time, so that many clients do not come
-// back at once.
-func delay(try int) time.Duration {
-	longest := min(firstDelay<<min(try-1, 10), maxDelay)
-	return time.Duration(rand.Int64N(int64(longest))) + longest/8
-}
-
-func pauseFor(ctx context.Context, wait time.Duration) error {
-	t := time.NewTimer(wait)
+// pause waits before the next try, a random part of a doubling time, so that
+// many clients do not come back at once, and no less than err asks for.
+func (s *Store) pause(ctx context.Context, try int, err error) error {
+	longest := min(s.opts.retryDelay()<<min(try-1, 10), maxDelay)
+	delay := time.Duration(rand.Int64N(int64(longest))) + longest/8
+	t := time.NewTimer(max(delay, retryAfter(err)))
 	defer t.Stop()
 	select {
 	case <-ctx.Done():

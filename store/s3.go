@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -21,9 +24,11 @@ import (
 type s3Backend struct {
 	bucket string
 	opts   s3Options
+	stall  time.Duration
 
-	mu     sync.Mutex // guards client
-	client *s3.Client // nil until first used
+	mu      sync.Mutex // guards all below
+	client  *s3.Client // nil until first used
+	renewed time.Time  // when the credentials were last exchanged
 }
 
 func (b *s3Backend) capabilities() Capabilities {
@@ -72,7 +77,21 @@ func (b *s3Backend) head(ctx context.Context, key string) (*s3.HeadObjectOutput,
 	if err != nil {
 		return nil, err
 	}
-	return c.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.bucket, Key: &key})
+	out, err := c.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.bucket, Key: &key})
+	return out, b.spoken(ctx, key, err)
+}
+
+// spoken asks again by GET, where HEAD was refused with 400: that may be expired
+// credentials, and HEAD has no body to say so.
+func (b *s3Backend) spoken(ctx context.Context, key string, err error) error {
+	if status, _ := response(err); status != http.StatusBadRequest {
+		return err
+	}
+	r, _, getErr := b.read(ctx, key, 0, 1, "")
+	if getErr != nil {
+		return getErr
+	}
+	return errors.Join(err, r.Close())
 }
 
 func (b *s3Backend) writeID(ctx context.Context, key string) (string, error) {

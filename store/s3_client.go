@@ -4,21 +4,15 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go/logging"
-)
-
-const (
-	dialTimeout   = 3 * time.Second
-	tlsTimeout    = 5 * time.Second
-	headerTimeout = 20 * time.Second // from the end of a request to the first byte of its answer
-	idleConns     = 128
 )
 
 // connect makes the client at the first use, so that opening a store costs
@@ -29,6 +23,35 @@ func (b *s3Backend) connect(ctx context.Context) (*s3.Client, error) {
 	if b.client != nil {
 		return b.client, nil
 	}
+	client, err := b.newClient(ctx)
+	b.client = client
+	return client, err
+}
+
+// renewedLately is how long after the last time new credentials count as new:
+// many requests fail with the old ones at once.
+const renewedLately = time.Minute
+
+func (b *s3Backend) renew(ctx context.Context) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if time.Since(b.renewed) < renewedLately {
+		return true
+	}
+	client, err := b.newClient(ctx)
+	if err != nil || b.client == nil || b.opts.anonymous {
+		return false
+	}
+	before, err := b.client.Options().Credentials.Retrieve(ctx)
+	now, nowErr := client.Options().Credentials.Retrieve(ctx)
+	if nowErr != nil || err == nil && before.AccessKeyID == now.AccessKeyID && before.SessionToken == now.SessionToken {
+		return false
+	}
+	b.client, b.renewed = client, time.Now()
+	return true
+}
+
+func (b *s3Backend) newClient(ctx context.Context) (*s3.Client, error) {
 	cfg, err := config.LoadDefaultConfig(context.WithoutCancel(ctx), b.opts.load()...)
 	if err != nil {
 		return nil, &Error{Kind: ErrInvalid, Err: fmt.Errorf("the AWS configuration: %w", err)}
@@ -41,8 +64,9 @@ func (b *s3Backend) connect(ctx context.Context) (*s3.Client, error) {
 	} else if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
 		return nil, credentialError(ctx, err)
 	}
-	b.client = s3.NewFromConfig(cfg, b.opts.apply)
-	return b.client, nil
+	return s3.NewFromConfig(cfg, b.opts.apply, func(o *s3.Options) {
+		o.HTTPClient = &watched{do: o.HTTPClient.Do, stall: b.stall}
+	}), nil
 }
 
 func credentialError(ctx context.Context, err error) error {
@@ -88,12 +112,25 @@ func (o s3Options) apply(to *s3.Options) {
 		to.ResponseChecksumValidation = o.requireSums
 	}
 	to.DisableLogOutputChecksumValidationSkipped = true
+	to.ContinueHeaderThresholdBytes = -1 // a round trip for each part
+	if o.unsigned(to.BaseEndpoint) {
+		to.APIOptions = append(to.APIOptions, v4.SwapComputePayloadSHA256ForUnsignedPayloadMiddleware)
+	}
 }
 
-func tuneTransport(t *http.Transport) {
-	t.MaxIdleConns, t.MaxIdleConnsPerHost = idleConns, idleConns
-	t.TLSHandshakeTimeout = tlsTimeout
-	t.ResponseHeaderTimeout = headerTimeout
+// unsigned reports whether bodies go without a SHA-256 in the signature, which
+// costs more than all else: where TLS guards them, on this machine, and where
+// the user says so. Their CRC-32C is signed in any case.
+func (o s3Options) unsigned(endpoint *string) bool {
+	if o.unsignedBodies != nil {
+		return *o.unsignedBodies
+	}
+	at, err := url.Parse(aws.ToString(endpoint))
+	if err != nil || at.Scheme != "http" {
+		return err == nil
+	}
+	ip := net.ParseIP(at.Hostname())
+	return at.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // endpoint names the far side in errors and for fsspec: the URL of an S3 server

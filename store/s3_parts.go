@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	s3MinPart     = 5 << 20 // but for the last
-	minPartSize   = 8 << 20 // of our own choice
+	s3MinPart     = 5 << 20  // but for the last
+	minPartSize   = 8 << 20  // of our own choice
 	usualPartSize = 64 << 20 // not more, while the count of parts allows it
 	s3MaxParts    = 10_000
 	s3UsualParts  = 64

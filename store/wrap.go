@@ -17,7 +17,7 @@ func wrap(op, key string, err error) error {
 		}
 		return &Error{Op: op, Key: key, Kind: e.Kind, Err: e.Err}
 	}
-	return &Error{Op: op, Key: key, Kind: kindOf(err), Err: brief(plainPath(key, err))}
+	return &Error{Op: op, Key: key, Kind: kindOf(err), Err: explained(plainPath(key, err))}
 }
 
 // plainPath drops what package os says of the path where the Error says it too.
