@@ -50,7 +50,7 @@ func (f *finder) singles(d *dir, parts map[string]bool) {
 			continue
 		}
 		o := d.files[name]
-		found := &draft{Checkpoint: Checkpoint{Path: o.Key, Format: format, Step: stepOf(o.Key, ext), Dir: d.key, markers: []store.Key{o.Key}}}
+		found := &draft{Checkpoint: Checkpoint{Path: o.Key, Format: format, Step: stepOf(o.Key, ext), Dir: d.key, Metrics: metricsIn(strings.TrimSuffix(name, ext)), markers: []store.Key{o.Key}}}
 		found.check = func(ctx context.Context) error { return f.alone(ctx, o) }
 		found.take([]store.Object{o})
 		f.drafts = append(f.drafts, found)
