@@ -60,7 +60,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: "record", Title: "Record:"}, &cobra.Group{ID: "ask", Title: "Ask:"}, &cobra.Group{ID: "move", Title: "Move bytes:"}, &cobra.Group{ID: "else", Title: "Else:"})
 	addGroup(root, "record", newDemo(a), newInit(a), newRun(a), newAdd(a))
 	addGroup(root, "ask", newRuns(a), newShow(a), newLineage(a))
-	addGroup(root, "move", newArtifact(a), newStore(a))
+	addGroup(root, "move", newArtifact(a), newCheckpoint(a), newStore(a))
 	addGroup(root, "else", newDoctor(a), newFsck(a), newConfig(a), newVersion(a))
 	root.AddCommand(newDemoStep(a))
 	root.SetHelpCommand(newHelp())
@@ -201,7 +201,7 @@ func atLeastOne(name string) cobra.PositionalArgs {
 func completeFormats(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	offered := documentFormats()
 	switch c.Name() {
-	case "runs", "show", "explain", "ls", "du", "verify":
+	case "runs", "show", "explain", "ls", "du", "verify", "prune":
 		offered = render.ListFormats
 	case "lineage":
 		offered = render.LineageFormats

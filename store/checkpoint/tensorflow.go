@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -108,7 +109,7 @@ func (f *finder) savedModel(d *dir) *draft {
 			return err
 		}
 		if variables == nil || len(variables.files) == 0 {
-			return nil // a model without any
+			return f.withoutVariables(ctx, d)
 		}
 		if why, err := verdict(f.checkBundle(ctx, variables, "variables")); err != nil || why != "" {
 			return cmp.Or(err, notWhole("variables: %s", why))
@@ -116,4 +117,16 @@ func (f *finder) savedModel(d *dir) *draft {
 		return f.allWhole(ctx, d.own())
 	}
 	return found
+}
+
+// withoutVariables takes a model that has none, which its graph tells: each variable has a handle.
+func (f *finder) withoutVariables(ctx context.Context, d *dir) error {
+	graph, err := f.object(ctx, d.files[savedModelGraph]).text()
+	if err != nil {
+		return err
+	}
+	if bytes.Contains(graph, []byte("VarHandleOp")) || bytes.Contains(graph, []byte("VariableV2")) {
+		return notWhole("variables are missing")
+	}
+	return nil
 }

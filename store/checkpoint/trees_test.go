@@ -246,7 +246,7 @@ func savedModelTree() *tree {
 	tr := &tree{name: "savedmodel", path: "checkpoints/export-3", format: checkpoint.SavedModel, step: 3}
 	tr.add(tr.path+"/variables/variables.data-00000-of-00001", make([]byte, 16))
 	tr.add(tr.path+"/variables/variables.index", bundleIndex([]int{16}))
-	tr.add(tr.path+"/saved_model.pb", append([]byte{0x08, 1, 0x12, 20}, make([]byte, 20)...))
+	tr.add(tr.path+"/saved_model.pb", append([]byte{0x08, 1, 0x12, 20}, "....VarHandleOp....."...))
 	tr.add(tr.path+"/fingerprint.pb", []byte{0x08, 1})
 	tr.free = []string{tr.path + "/fingerprint.pb"}
 	return tr

@@ -12,6 +12,7 @@ import (
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 	"github.com/heirloom-ml/heirloom/lineage"
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/checkpoint"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
@@ -37,7 +38,7 @@ func documented(t *testing.T) map[string][]string {
 }
 
 // opaque are objects whose keys the user chose: what is below them is data.
-var opaque = regexp.MustCompile(`^(?:metadata|artifacts\[\]\.metadata|attempts\[\]\.(?:environ|scheduler)|runs\[\]\.(?:params|metrics|tags))$`)
+var opaque = regexp.MustCompile(`^(?:metadata|artifacts\[\]\.metadata|attempts\[\]\.(?:environ|scheduler)|(?:runs|checkpoints)\[\]\.(?:params|metrics|tags))$`)
 
 // fields lists the path of each field in a document, each once.
 func fields(v any, path string, found map[string]bool) {
@@ -74,12 +75,15 @@ func TestJSONFieldsAreDocumented(t *testing.T) {
 	}
 	object := render.Entry{Path: "a", URL: "file:///a", Entry: store.Entry{Object: store.Object{Key: "a", Size: 1, Version: "v", Modified: time.Unix(1, 0)}}}
 	used := render.Usage{Path: "a", URL: "file:///a", Objects: 1, Bytes: 1}
+	saved := render.Checkpoint{Path: "a", Checkpoint: &checkpoint.Checkpoint{Metrics: map[string]float64{"loss": 1}}}
 	for name, list := range map[string]render.List{
-		"store ls":        render.Entries([]render.Entry{object}, false),
-		"artifact ls":     render.Artifacts([]render.Artifact{{Run: eval}}),
-		"artifact verify": render.Checks([]render.Check{{Run: eval}}),
-		"store du":        render.Usages([]render.Usage{used}, used, 0, false),
-		"fsck":            render.Fsck(&tracker.FsckReport{Findings: []tracker.Finding{{Rule: tracker.RuleFormat}}}),
+		"store ls":         render.Entries([]render.Entry{object}, false),
+		"artifact ls":      render.Artifacts([]render.Artifact{{Run: eval}}),
+		"artifact verify":  render.Checks([]render.Check{{Run: eval}}),
+		"store du":         render.Usages([]render.Usage{used}, used, 0, false),
+		"fsck":             render.Fsck(&tracker.FsckReport{Findings: []tracker.Finding{{Rule: tracker.RuleFormat}}}),
+		"checkpoint ls":    render.Checkpoints([]render.Checkpoint{saved}),
+		"checkpoint prune": render.Prune([]render.Pruned{{Checkpoint: saved, Why: []string{"pinned"}}}, true),
 	} {
 		tests[name] = func(b *bytes.Buffer) error { return list.Write(b, render.JSON, render.Style{}) }
 	}
