@@ -36,11 +36,11 @@ type notedObject struct {
 }
 
 func (n *Notes) pin(path store.Key) store.Key {
-	return n.dir.Join("pinned", store.EncodeRun(string(path)))
+	return n.dir.Join("pinned", store.EncodeRun(string(path))+".json")
 }
 
 func (n *Notes) deletion(path store.Key) store.Key {
-	return n.dir.Join("deleting", store.EncodeRun(string(path)))
+	return n.dir.Join("deleting", store.EncodeRun(string(path))+".json")
 }
 
 // Pin keeps the checkpoint at path until Unpin. Doing so again changes nothing.

@@ -17,6 +17,9 @@ import (
 // settled is how long a local file must have been left alone to count as whole where its format does not tell.
 const settled = time.Minute
 
+// maxPointer is how long a file that names checkpoints can be, in bytes.
+const maxPointer = 1 << 20
+
 // fileFormat is a kind of checkpoint that is one file.
 type fileFormat struct {
 	format Format
@@ -91,6 +94,9 @@ func (f *finder) wanted(d *dir, name string) bool {
 // alone checks a checkpoint of one file.
 func (f *finder) alone(ctx context.Context, o store.Object) error {
 	known, err := f.whole(ctx, o)
+	if err == nil && o.Key.Base() == "checkpoint" && o.Size <= maxPointer {
+		err = f.pointer(ctx, o)
+	}
 	if err != nil || known || !f.local {
 		return err // what is not local is visible only when it is whole
 	}
@@ -98,6 +104,15 @@ func (f *finder) alone(ctx context.Context, o store.Object) error {
 		return notWhole("it was written %s ago, and its format does not tell whether it is whole", max(0, age).Round(time.Second))
 	}
 	return nil
+}
+
+// pointer refuses the file in which TensorFlow names its checkpoints.
+func (f *finder) pointer(ctx context.Context, o store.Object) error {
+	text, err := f.object(ctx, o).text()
+	if err == nil && bytes.HasPrefix(text, []byte("model_checkpoint_path:")) {
+		return notWhole("it only names the latest of TensorFlow's")
+	}
+	return err
 }
 
 // whole checks a file by its structure; known says whether that tells.
