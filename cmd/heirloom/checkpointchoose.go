@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,11 +11,7 @@ import (
 
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/store/checkpoint"
-	"github.com/heirloom-ml/heirloom/tracker"
 )
-
-// metricsName is the file in a run's output directory that HEIRLOOM_METRICS names.
-const metricsName = "metrics.jsonl"
 
 // metric is what --best asks for.
 type metric struct {
@@ -58,59 +53,6 @@ func cutLast(text, sep string) (before, after string, found bool) {
 	return text[:i], text[i+len(sep):], true
 }
 
-// values gives the value of a metric for each checkpoint, NaN where it is not known: what the checkpoint itself tells,
-// else what the run's metrics said last up to its step.
-func (p place) values(ctx context.Context, list []saved, m metric) ([]float64, error) {
-	series := map[tracker.RunID][]checkpoint.Point{}
-	values := make([]float64, len(list))
-	for i, s := range list {
-		v, ok := s.Metrics[m.name]
-		if !ok && s.run != "" && s.Step >= 0 {
-			if _, read := series[s.run]; !read {
-				points, err := p.series(ctx, s.run, m.name)
-				if err != nil {
-					return nil, err
-				}
-				series[s.run] = points
-			}
-			v, ok = checkpoint.ValueAt(series[s.run], stepBefore(list, s), s.Step), true
-		}
-		if !ok {
-			v = math.NaN()
-		}
-		values[i] = v
-	}
-	return values, nil
-}
-
-// stepBefore is the next lower step of the same run.
-func stepBefore(list []saved, s saved) int64 {
-	before := int64(checkpoint.NoStep)
-	for _, other := range list {
-		if other.run == s.run && other.Step < s.Step {
-			before = max(before, other.Step)
-		}
-	}
-	return before
-}
-
-// series reads the points of a metric that a run logged.
-func (p place) series(ctx context.Context, run tracker.RunID, name string) ([]checkpoint.Point, error) {
-	for _, dir := range p.store.Layout().RunDirs(string(run)) {
-		r, err := p.store.Open(ctx, dir.Join(metricsName))
-		if errors.Is(err, store.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		points, err := checkpoint.ReadSeries(r, name)
-		r.Close()
-		return points, err
-	}
-	return nil, nil
-}
-
 // choice says which one checkpoint is meant. The zero value is the latest.
 type choice struct {
 	step int64  // checkpoint.NoStep = any
@@ -144,7 +86,7 @@ func (ch choice) fits(s saved) bool {
 
 // pick takes the one checkpoint that is meant from those found under text. None is store.ErrNotExist, one that is not
 // whole store.ErrCorrupt, several of one step store.ErrConflict.
-func (p place) pick(ctx context.Context, list []saved, ch choice, text string) (saved, error) {
+func (a *app) pick(ctx context.Context, p place, list []saved, ch choice, text string) (saved, error) {
 	fitting := slices.DeleteFunc(slices.Clone(list), func(s saved) bool { return !ch.fits(s) })
 	whole := slices.DeleteFunc(slices.Clone(fitting), func(s saved) bool { return !s.Complete() })
 	switch {
@@ -157,7 +99,7 @@ func (p place) pick(ctx context.Context, list []saved, ch choice, text string) (
 			advice: "heirloom checkpoint ls lists them",
 		}
 	case ch.best.name != "":
-		return p.pickBest(ctx, whole, ch.best)
+		return a.pickBest(ctx, p, whole, ch.best)
 	case ch.step >= 0 && len(whole) > 1:
 		var names []string
 		for _, s := range whole {
@@ -168,8 +110,8 @@ func (p place) pick(ctx context.Context, list []saved, ch choice, text string) (
 	return slices.MaxFunc(whole, func(x, y saved) int { return checkpoint.Compare(x.Checkpoint, y.Checkpoint) }), nil
 }
 
-func (p place) pickBest(ctx context.Context, whole []saved, m metric) (saved, error) {
-	values, err := p.values(ctx, whole, m)
+func (a *app) pickBest(ctx context.Context, p place, whole []saved, m metric) (saved, error) {
+	values, err := a.values(ctx, p, whole, m)
 	if err != nil {
 		return saved{}, err
 	}

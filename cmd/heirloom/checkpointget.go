@@ -90,7 +90,7 @@ func (a *app) checkpointGet(c *cobra.Command, text, dest string, best metric, fo
 	if err != nil {
 		return err
 	}
-	chosen, err := places.pick(c.Context(), list, ch, text)
+	chosen, err := a.pick(c.Context(), places.place, list, ch, text)
 	if err != nil {
 		return err
 	}

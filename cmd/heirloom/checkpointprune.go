@@ -108,7 +108,7 @@ func (a *app) checkpointPrune(c *cobra.Command, args []string, f pruneFlags) err
 			return err
 		}
 	}
-	list, doomed, err := p.decide(c.Context(), runs, f)
+	list, doomed, err := a.decide(c.Context(), p, runs, f)
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (a *app) setPins(ctx context.Context, p place, runs []runCheckpoints, f pru
 			if step, err := strconv.ParseInt(text, 10, 64); err == nil && step >= 0 {
 				ch = choice{step: step}
 			}
-			s, err := p.pick(ctx, runs[0].list, ch, runs[0].run.Name()+"@"+text)
+			s, err := a.pick(ctx, p, runs[0].list, ch, runs[0].run.Name()+"@"+text)
 			if err != nil {
 				return err
 			}
@@ -209,7 +209,7 @@ func (a *app) setPins(ctx context.Context, p place, runs []runCheckpoints, f pru
 }
 
 // decide applies the policy to each run.
-func (p place) decide(ctx context.Context, runs []runCheckpoints, f pruneFlags) (list []render.Pruned, doomed []saved, err error) {
+func (a *app) decide(ctx context.Context, p place, runs []runCheckpoints, f pruneFlags) (list []render.Pruned, doomed []saved, err error) {
 	pinned, err := p.notes().Pinned(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -221,7 +221,7 @@ func (p place) decide(ctx context.Context, runs []runCheckpoints, f pruneFlags) 
 	for _, r := range runs {
 		values := make([]float64, len(r.list))
 		if f.metric.name != "" {
-			if values, err = p.values(ctx, r.list, f.metric); err != nil {
+			if values, err = a.values(ctx, p, r.list, f.metric); err != nil {
 				return nil, nil, err
 			}
 		}
