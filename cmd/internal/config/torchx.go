@@ -1,18 +1,11 @@
 package config
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
+import "fmt"
 
-const (
-	torchxTrackers = "TORCHX_TRACKERS"
-	torchxConfig   = "TORCHX_TRACKER_FSSPEC_CONFIG"
-)
+const torchxTrackers = "TORCHX_TRACKERS"
 
-// torchxLayer reads the TORCHX_* variables that mean the same as ours. Where nothing nearer names a
-// place, the root that TorchX's own fsspec tracker is configured for is the tracker.
+// torchxLayer reads the TORCHX_* variables that mean the same as ours. Where nothing nearer names a place, the root of
+// the first of TorchX's fsspec trackers, as its variables or its .torchxconfig files configure them, is the tracker.
 func torchxLayer(in Input, env map[string]string, place bool) (layer, error) {
 	var l layer
 	for _, s := range settings() {
@@ -20,13 +13,23 @@ func torchxLayer(in Input, env map[string]string, place bool) (layer, error) {
 			l.set(LevelTorchX, s.torchx, s.key, env[s.torchx])
 		}
 	}
-	if !place || env[torchxConfig] == "" || !slices.Contains(strings.Split(env[torchxTrackers], ","), "fsspec") {
+	if !place {
 		return l, nil
 	}
-	root, err := in.TrackerRoot(env[torchxConfig])
+	files, err := readTorchXFiles(env, in.Dir)
 	if err != nil {
-		return layer{}, fmt.Errorf("read %s: %w", torchxConfig, err)
+		return layer{}, err
 	}
-	l.set(LevelTorchX, torchxConfig, Tracker, root)
+	for _, t := range files.trackers(env) {
+		if !t.fsspec() || t.config == "" {
+			continue
+		}
+		root, err := in.TrackerRoot(t.config)
+		if err != nil {
+			return layer{}, fmt.Errorf("read %s: %w", t.origin, err)
+		}
+		l.set(LevelTorchX, t.origin, Tracker, root)
+		break
+	}
 	return l, nil
 }

@@ -1,0 +1,69 @@
+package config_test
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/heirloom-ml/heirloom/cmd/internal/config"
+	"github.com/heirloom-ml/heirloom/store"
+)
+
+// TestTorchXFiles is about the tracker that TorchX's own configuration means.
+func TestTorchXFiles(t *testing.T) {
+	const here, home = "work/sub/.torchxconfig", "home/.torchxconfig"
+	named := "[torchx:tracker]\nfsspec =\n[tracker:fsspec]\nconfig = /%s\n"
+	file := func(config string) string { return strings.ReplaceAll(named, "%s", config) }
+	tests := []struct {
+		name    string
+		files   map[string]string
+		environ []string
+		tracker string // "" is none
+	}{
+		{"here", map[string]string{here: file("a")}, nil, "root-of-/a"},
+		{"at home", map[string]string{home: file("a")}, nil, "root-of-/a"},
+		{"home before here", map[string]string{home: file("a"), here: file("b")}, nil, "root-of-/a"},
+		{"each says a part", map[string]string{home: "[tracker:fsspec]\nconfig: /a\n", here: file("b")}, nil, "root-of-/a"},
+		{"named", map[string]string{here: file("b"), "x.ini": file("c")}, []string{"TORCHXCONFIG=ROOT/x.ini"}, "root-of-/c"},
+		{"none wanted", map[string]string{here: file("b")}, []string{"TORCHXCONFIG="}, ""},
+		{"variable of the list", map[string]string{here: file("b")}, []string{"TORCHX_TRACKERS=other"}, ""},
+		{"variable of the configuration", map[string]string{here: file("b")}, []string{"TORCHX_TRACKER_FSSPEC_CONFIG=/v"}, "root-of-/v"},
+		{"alias", map[string]string{here: "[torchx:tracker]\nmlflow =\nmine = fsspec\n[tracker:mine]\nconfig = /m\n"}, nil, "root-of-/m"},
+		{"module", map[string]string{here: "[torchx:tracker]\nmine = torchx.tracker.backend.fsspec:create\n[tracker:mine]\nconfig = /m\n"}, nil, "root-of-/m"},
+		{"not ours", map[string]string{here: "[torchx:tracker]\nmlflow =\n[tracker:mlflow]\nconfig = /m\n"}, nil, ""},
+		{"percent signs and comments", map[string]string{here: "# c\n; c\n[torchx:tracker]\nfsspec=\n[tracker:fsspec]\nconfig = /50%%/20%\n[cli:run]\ncomponent = a\n  b\n"}, nil, "root-of-/50%/20%"},
+		{"heirloom's own goes before", map[string]string{here: file("a")}, []string{"HEIRLOOM_TRACKER=/t"}, "/t"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			root := tree(t, test.files)
+			var environ []string
+			for _, e := range test.environ {
+				environ = append(environ, strings.ReplaceAll(e, "ROOT", root))
+			}
+			c, err := load(t, root, nil, environ...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := c.Get(config.Tracker); got.Text != test.tracker {
+				t.Errorf("tracker %q from %s, want %q", got.Text, got.Origin, test.tracker)
+			}
+		})
+	}
+}
+
+func TestTorchXFilesBad(t *testing.T) {
+	for name, body := range map[string]string{
+		"before a section": "a = b\n", "no section's end": "[a\n", "no value": "[a]\nb\n", "nothing to continue": "[a]\n  b\n",
+	} {
+		_, err := load(t, tree(t, map[string]string{"work/sub/.torchxconfig": body}), nil)
+		if !errors.Is(err, store.ErrInvalid) || !strings.Contains(err.Error(), ".torchxconfig:") {
+			t.Errorf("%s: %v, want a line of the file", name, err)
+		}
+	}
+	if _, err := load(t, t.TempDir(), nil, "TORCHXCONFIG="+filepath.Join(t.TempDir(), "gone")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is named and missing: %v", err)
+	}
+}
