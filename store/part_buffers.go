@@ -2,8 +2,8 @@ package store
 
 import "sync"
 
-// streamBuffers bounds what the streams of a store hold between them beside one
-// part each. The zero value is ready.
+// streamBuffers bounds what the streams of a store hold between them, save that
+// each has one part in any case. The zero value is ready.
 type streamBuffers struct {
 	mu   sync.Mutex
 	held int // guarded by mu; bytes
@@ -19,19 +19,31 @@ func (b *streamBuffers) take(size int) bool {
 	return true
 }
 
+// force takes room whether or not there is any.
+func (b *streamBuffers) force(size int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held += size
+}
+
 func (b *streamBuffers) give(size int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.held -= size
 }
 
-// partBuffers are those of one stream. It has one in any case, so that streams
-// never wait for each other, and more while there is room.
+// partBuffers are those of one stream. It has one from the start, so that
+// streams never wait for each other, and more while there is room.
 type partBuffers struct {
 	all  *streamBuffers
 	size int         // bytes
 	made int         // how many there are, at most cap(free)
 	free chan []byte // those whose part has been sent
+}
+
+func newPartBuffers(all *streamBuffers, size int) *partBuffers {
+	all.force(size)
+	return &partBuffers{all: all, size: size, made: 1, free: make(chan []byte, streamParts)}
 }
 
 // next gives one that is free, or nil for one to be made, or waits.
@@ -48,5 +60,5 @@ func (p *partBuffers) next() []byte {
 	return <-p.free
 }
 
-// release gives back the room of all but the first.
-func (p *partBuffers) release() { p.all.give((p.made - 1) * p.size) }
+// release gives back the room of all.
+func (p *partBuffers) release() { p.all.give(p.made * p.size) }

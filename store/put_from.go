@@ -14,10 +14,11 @@ const (
 	smallBody = 1 << 20
 	// streamPart is the size of a stream's parts where the backend has no need of
 	// longer ones: they are held in memory.
-	streamPart  = 5 << 20
+	streamPart  = 4 << 20
 	streamParts = 4 // of one stream, sent at once
-	// streamMemory is what all streams of a store may hold beside one part each.
-	streamMemory = 20 << 20
+	// streamMemory is what all streams of a store may hold, where one part each
+	// does not come to more.
+	streamMemory = 32 << 20
 )
 
 // PutFrom stores what r yields, in parts if it is long. It must be exactly size
@@ -100,7 +101,7 @@ func (s *Store) putParts(ctx context.Context, w *longWrite, source io.Reader, si
 // sendStream reads one part after the other while others are on their way.
 func (w *longWrite) sendStream(ctx context.Context, body []byte, r io.Reader, size int) error {
 	group, groupCtx := errgroup.WithContext(ctx)
-	buffers := partBuffers{all: &w.store.streams, size: size, made: 1, free: make(chan []byte, streamParts)}
+	buffers := newPartBuffers(&w.store.streams, size)
 	defer buffers.release()
 	readErr := error(nil)
 	for n, last := 0, false; len(body) > 0 && groupCtx.Err() == nil; n++ {

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	streamPart     = 5 << 20 // of what is held in memory
+	streamPart     = 4 << 20 // of what is held in memory
 	smallestPart   = 32 << 20
 	usualBlock     = 128 << 20
 	partsPerObject = 64   // of an object that is neither small nor huge
@@ -72,7 +72,7 @@ func (b *Bucket) PutPart(ctx context.Context, key, token string, body io.Reader,
 		return "", err
 	}
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
-	_, err = io.CopyBuffer(struct{ io.Writer }{w}, io.TeeReader(body, sum), make([]byte, 4*chunkSize))
+	_, err = io.CopyBuffer(struct{ io.Writer }{w}, io.TeeReader(body, sum), make([]byte, 2*chunkSize))
 	if err == nil && (w.size != size || sum.Sum32() != crc) {
 		err = wrap("write", w.path, fmt.Errorf("%w: the part changed while it was sent", ErrCorrupt))
 	}
