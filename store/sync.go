@@ -114,7 +114,12 @@ func (s *Store) NewSync(dir string, prefix Key, opts *SyncOptions) (*Sync, error
 // why, is in the report; the error tells of what failed, and the rest was done.
 // A file is never visible in the store in a state that it did not have, and a
 // mark that commits others, such as PyTorch's .metadata, never before them.
-func (y *Sync) Pass(ctx context.Context) (SyncReport, error) { return y.pass(ctx, false) }
+func (y *Sync) Pass(ctx context.Context) (SyncReport, error) { return y.pass(ctx, looking) }
+
+// Send is a Pass for the writer itself, who speaks for its files: none has to
+// stand still first. What is open for writing, has a temporary name or lacks its
+// end waits nevertheless.
+func (y *Sync) Send(ctx context.Context) (SyncReport, error) { return y.pass(ctx, vouched) }
 
 // Final sends everything, for its writer has ended: what looks unfinished too.
 // Where ctx has a deadline the newest complete checkpoint goes first, and Final
@@ -124,7 +129,7 @@ func (y *Sync) Pass(ctx context.Context) (SyncReport, error) { return y.pass(ctx
 func (y *Sync) Final(ctx context.Context) (SyncReport, error) {
 	var total SyncReport
 	for try := 1; ; try++ {
-		report, err := y.pass(ctx, true)
+		report, err := y.pass(ctx, ended)
 		total.add(report)
 		switch {
 		case err != nil || ctx.Err() != nil:
@@ -176,13 +181,22 @@ func (y *Sync) Close() error {
 	return y.store.wrap("sync", y.state, errors.Join(y.judge.Close(), y.journal.close()))
 }
 
-func (y *Sync) pass(ctx context.Context, final bool) (SyncReport, error) {
+// writer is what a pass may think of who writes the files.
+type writer int
+
+const (
+	looking writer = iota // it may be at work
+	vouched               // it asks for the pass
+	ended
+)
+
+func (y *Sync) pass(ctx context.Context, w writer) (SyncReport, error) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	if y.closed {
 		return SyncReport{}, &Error{Op: "sync", Key: string(y.prefix), Kind: ErrInvalid, Err: errors.New("it is closed")}
 	}
-	p := &syncPass{Sync: y, final: final, long: make(chan struct{}, longFiles)}
+	p := &syncPass{Sync: y, vouched: w == vouched, final: w == ended, long: make(chan struct{}, longFiles)}
 	err := p.run(ctx)
 	p.report.sort()
 	return p.report, err

@@ -27,7 +27,9 @@ type busyJob struct {
 	round  int
 }
 
-func (j *busyJob) file(n int) string { return filepath.Join(j.dir, fmt.Sprintf("d%d", n%3), fmt.Sprintf("f%d", n)) }
+func (j *busyJob) file(n int) string {
+	return filepath.Join(j.dir, fmt.Sprintf("d%d", n%3), fmt.Sprintf("f%d", n))
+}
 
 // step does one thing to one file, in place and in pieces.
 func (j *busyJob) step() error {

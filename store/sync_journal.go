@@ -35,6 +35,7 @@ type syncRecord struct {
 	Mode     uint32          `json:"mode,omitempty"`
 	SHA256   Digest          `json:"sha256"`
 	CRC32C   uint32          `json:"crc32c"`
+	Young    bool            `json:"young,omitempty"`   // a change since may not show in the identity
 	Sent     bool            `json:"sent,omitempty"`    // the store held it
 	Version  string          `json:"version,omitempty"` // of the object, once sent
 	Gone     bool            `json:"gone,omitempty"`    // it was removed from the store

@@ -20,7 +20,8 @@ import (
 // syncPass is one look through the directory.
 type syncPass struct {
 	*Sync
-	final   bool
+	vouched bool          // the writer itself asks
+	final   bool          // the writer has ended
 	long    chan struct{} // holds one for each long file on its way
 	items   []*syncItem   // sorted by path
 	objects map[Key]Object
@@ -121,7 +122,7 @@ func (p *syncPass) recall() {
 	vouched := p.vouchers()
 	for _, item := range p.items {
 		rec, ok := p.journal.get(item.path)
-		if ok && rec.Identity == item.id {
+		if ok && rec.Identity == item.id && !rec.Young {
 			item.digest, item.crc = rec.SHA256, rec.CRC32C
 		}
 		if item.digest != "" && p.holds(item) {
@@ -148,7 +149,7 @@ func (p *syncPass) judgeItem(item *syncItem, vouched map[string]int64) {
 	if id != item.id {
 		item.id, item.digest = id, ""
 	}
-	whole := item.newest() <= vouched[path.Dir(item.path)] || p.ready(item.path) || p.committed(item)
+	whole := p.vouched || item.newest() <= vouched[path.Dir(item.path)] || p.ready(item.path) || p.committed(item)
 	if reason := p.judge.Busy(item.path, f, id, whole); reason != "" {
 		p.wait(item, reason)
 	}
@@ -173,6 +174,7 @@ func (p *syncPass) holds(item *syncItem) bool {
 		return false
 	}
 	if rec, ok := p.journal.get(item.path); ok && rec.Sent && rec.Version == obj.Version && rec.SHA256 == item.digest {
+		p.noteSent(item, obj.Version) // it may look otherwise now
 		return true
 	}
 	entry, ok := p.known[item.path]

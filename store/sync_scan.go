@@ -20,6 +20,7 @@ type syncItem struct {
 
 	digest Digest // "" until it was read
 	crc    uint32 // CRC-32C, with digest
+	young  bool   // it was read so soon after its last change that a further one may not show
 	sent   bool   // the store holds exactly this
 	busy   bool   // it waits for a later pass
 }

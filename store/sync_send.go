@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/heirloom-ml/heirloom/store/internal/settle"
 )
@@ -110,6 +111,10 @@ func (p *syncPass) read(ctx context.Context, item *syncItem) {
 	}
 }
 
+// coarseTick is that of the coarsest clock of a file system. What was changed
+// within one may change once more and look the same; it is read again.
+const coarseTick = 2 * time.Second
+
 // hash reads an item to its end.
 func (p *syncPass) hash(ctx context.Context, item *syncItem) error {
 	f, id, err := settle.Open(p.local(item.path))
@@ -123,6 +128,7 @@ func (p *syncPass) hash(ctx context.Context, item *syncItem) error {
 		}
 		item.id = id
 	}
+	begun := time.Now() // the clock of the files, whatever the Sync's is
 	sum, crc := sha256.New(), crc32.New(castagnoli)
 	src := &fileSource{f: f, id: id, left: id.Size}
 	if _, err := io.CopyBuffer(io.MultiWriter(sum, crc), readFunc(func(b []byte) (int, error) {
@@ -137,6 +143,7 @@ func (p *syncPass) hash(ctx context.Context, item *syncItem) error {
 		return err
 	}
 	item.digest, item.crc = DigestFrom(sum), crc.Sum32()
+	item.young = begun.Sub(time.Unix(0, item.newest())) < coarseTick
 	return nil
 }
 
@@ -307,7 +314,7 @@ func (s *fileSource) unchanged() error {
 
 // record is what the journal says of an item that was read.
 func (p *syncPass) record(item *syncItem) syncRecord {
-	return syncRecord{Path: item.path, Identity: item.id, Mode: uint32(item.mode), SHA256: item.digest, CRC32C: item.crc}
+	return syncRecord{Path: item.path, Identity: item.id, Mode: uint32(item.mode), SHA256: item.digest, CRC32C: item.crc, Young: item.young}
 }
 
 func (p *syncPass) noteSent(item *syncItem, version string) {

@@ -1,0 +1,127 @@
+package store_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/storetest/servers"
+)
+
+// What the test binary is told when it is to be a worker.
+const (
+	remoteViewVar = "HEIRLOOM_TEST_REMOTE_VIEW"
+	remoteURLVar  = "HEIRLOOM_TEST_REMOTE_URL"
+	remoteTempVar = "HEIRLOOM_TEST_REMOTE_TEMP"
+)
+
+// TestRemoteWorker is Horovod's test of its HDFS store, from within a worker: it
+// writes, syncs, and prints how many files each sync sent. Files of the same
+// length are written twice within one second, and bear the same time.
+func TestRemoteWorker(t *testing.T) {
+	var view store.RemoteView
+	if err := json.Unmarshal([]byte(os.Getenv(remoteViewVar)), &view); err != nil {
+		return // not a process of that test
+	}
+	sent := 0
+	opts := &store.RemoteOptions{URL: os.Getenv(remoteURLVar), TempDir: os.Getenv(remoteTempVar), Store: store.Options{
+		Environ: os.Environ(),
+		Intercept: func(_ context.Context, r store.Request, do func() error) error {
+			if r.Op == "put" && !strings.Contains(r.Key, ".heirloom") {
+				sent++
+			}
+			return do()
+		},
+	}, Sync: store.SyncOptions{Parallel: 1}}
+	r, err := store.OpenRemote(t.Context(), view, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	then := time.Now().Add(-time.Hour)
+	write := func(path, text string) {
+		name := filepath.Join(r.LocalOutputDir(), path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte(text), 0o666), os.Chtimes(name, then, then)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var counts []int
+	sync := func() {
+		sent = 0
+		if err := r.Sync(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		counts = append(counts, sent)
+	}
+	write("a.txt", "hello")
+	sync()
+	write("b.txt", "hello")
+	write("subdir/c.txt", "hello")
+	sync()
+	write("a.txt", "HELLO")
+	write("subdir/c.txt", "HELLO")
+	sync()
+	sync()
+	write("last.txt", "at the end")
+	if err := errors.Join(r.Close(), r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = os.Stat(r.LocalOutputDir())
+	fmt.Printf("\nsent %v, directory gone %v: %s\n", counts, err != nil, r.LocalOutputDir())
+}
+
+// TestRemote hands the view of a run to a worker in another process, on every
+// backend.
+func TestRemote(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		url  func(t *testing.T) string
+	}{
+		{"local", func(t *testing.T) string { return t.TempDir() }},
+		{"minio", func(t *testing.T) string { return servers.MinIO(t).URL("p") }},
+		{"versitygw", func(t *testing.T) string { return servers.VersityGW(t).URL("p") }},
+		{"fakegcs", func(t *testing.T) string { return servers.FakeGCS(t).URL("p") }},
+		{"hdfs", func(t *testing.T) string { return servers.Hadoop(t, nil).URL("p") }},
+	} {
+		t.Run(c.name, func(t *testing.T) { remoteOnce(t, c.url(t), c.name == "local") })
+	}
+}
+
+func remoteOnce(t *testing.T, url string, local bool) {
+	s := openWith(t, url, &store.Options{Environ: os.Environ(), RunsPath: "experiments"})
+	layout := s.Layout()
+	view, err := json.Marshal(layout.Remote("r 1", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	temp := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRemoteWorker$")
+	cmd.Env = append(os.Environ(), remoteViewVar+"="+string(view), remoteURLVar+"="+s.URL(), remoteTempVar+"="+temp)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	want := "sent [1 2 2 0], directory gone true: " + temp
+	if local {
+		dir, _ := s.LocalPath(layout.RunDir("r 1"))
+		want = "sent [0 0 0 0], directory gone false: " + dir
+	}
+	if !strings.Contains(string(out), want) {
+		t.Errorf("got %s, want %s", out, want)
+	}
+	if left, _ := os.ReadDir(temp); len(left) > 0 {
+		t.Errorf("scratch stays: %v", left)
+	}
+	for path, want := range map[string]string{"a.txt": "HELLO", "b.txt": "hello", "subdir/c.txt": "HELLO", "last.txt": "at the end"} {
+		if body, err := s.Get(t.Context(), layout.RunDir("r 1").Join(path)); err != nil || string(body) != want {
+			t.Errorf("%s: %q, %v", path, body, err)
+		}
+	}
+}
