@@ -168,7 +168,7 @@ func kindOfNetwork(err error) (error, bool) {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return ErrPermission, true
 	}
-	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
 		return ErrInvalid, true // plain HTTP where TLS was meant
 	}
 	_, isDNS := errors.AsType[*net.DNSError](err)

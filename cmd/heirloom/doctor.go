@@ -132,7 +132,7 @@ func (a *app) patient(ctx context.Context, c *config.Config) (doctor.Subject, er
 		a.keep(rooted)
 	}
 	if s.Scheme() == "mem" { // two of them share nothing
-		connect = func(context.Context) (*store.Store, error) { return s.Sub(""), nil }
+		connect = nil
 	}
 	return doctor.Subject{
 		Store: s, Connect: connect, Format: a.newTracker(rooted).Format, Dirs: a.ownDirs(),

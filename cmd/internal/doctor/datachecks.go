@@ -140,6 +140,7 @@ func (e *examination) listsAll(ctx context.Context) Finding {
 func listed(ctx context.Context, s *store.Store, want []store.Key, after string) Finding {
 	const advice = "use another store: runs and their records would go missing"
 	var got []store.Key
+	var odd store.Object // one of a wrong size
 	for o, err := range s.List(ctx, "") {
 		if errors.Is(err, store.ErrCorrupt) {
 			return failed(store.ErrCorrupt, "a listing is not in order: "+cause(err), advice)
@@ -147,10 +148,10 @@ func listed(ctx context.Context, s *store.Store, want []store.Key, after string)
 		if err != nil {
 			return explain("list", err)
 		}
-		if o.Size != int64(len(o.Key)) {
-			return failed(store.ErrCorrupt, fmt.Sprintf("a listing says %d bytes of an object that has %d", o.Size, len(o.Key)), advice)
-		}
 		got = append(got, o.Key)
+		if o.Size != int64(len(o.Key)) {
+			odd = o
+		}
 	}
 	missing := slices.DeleteFunc(slices.Clone(want), func(k store.Key) bool { return slices.Contains(got, k) })
 	switch {
@@ -158,6 +159,8 @@ func listed(ctx context.Context, s *store.Store, want []store.Key, after string)
 		return failed(store.ErrCorrupt, fmt.Sprintf("a listing lacks %d of %d objects right after they were %s", len(missing), len(want), after), advice)
 	case len(got) > len(want):
 		return failed(store.ErrCorrupt, fmt.Sprintf("a listing still shows %d objects that are gone", len(got)-len(want)), advice)
+	case odd.Key != "":
+		return failed(store.ErrCorrupt, fmt.Sprintf("a listing says %d bytes of an object that has %d", odd.Size, len(odd.Key)), advice)
 	}
 	return ok("a listing shows at once what was written, and not what was deleted")
 }

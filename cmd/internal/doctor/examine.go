@@ -15,7 +15,8 @@ import (
 // Subject is what is examined.
 type Subject struct {
 	Store *store.Store
-	// Connect opens the same store on a connection of its own; the examination closes it.
+	// Connect opens the same store on a connection of its own; the examination closes it. Nil stands for a store that
+	// has but one.
 	Connect func(ctx context.Context) (*store.Store, error)
 	// Format reads the version of the tracker's root.
 	Format func(ctx context.Context) (tracker.Format, error)

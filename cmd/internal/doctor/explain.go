@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"syscall"
 
 	"github.com/heirloom-ml/heirloom/store"
@@ -14,10 +15,8 @@ import (
 
 // explain makes a finding of an error that a request met. what says what was tried: "list", "write".
 func explain(what string, err error) Finding {
-	for _, explainer := range []func(error) (message, advice string){byCode, byCertificate, byNetwork} {
-		if message, advice := explainer(err); message != "" {
-			return failed(kindOf(err), message, advice)
-		}
+	if message, advice := cure(err); message != "" {
+		return failed(kindOf(err), message, advice)
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -30,6 +29,21 @@ func explain(what string, err error) Finding {
 		return failed(store.ErrUnavailable, "cannot "+what+": "+cause(err), "look at the server, then try again")
 	}
 	return failed(kindOf(err), "cannot "+what+": "+cause(err), "")
+}
+
+// cure is the sentence for an error whose reason is known, and the way out; "" for any other.
+func cure(err error) (message, advice string) {
+	for _, explainer := range []func(error) (message, advice string){byCode, byCertificate, byNetwork} {
+		if message, advice := explainer(err); message != "" {
+			return message, advice
+		}
+	}
+	return "", ""
+}
+
+func known(err error) bool {
+	message, _ := cure(err)
+	return message != ""
 }
 
 // cause is an error without the verb and the key that the store puts in front.
@@ -83,7 +97,7 @@ func byCertificate(err error) (message, advice string) {
 		return "the server's certificate is not valid at this time", "look at its dates, and at the clock of this machine"
 	case errors.As(err, &invalid):
 		return "the server's certificate is not valid: " + invalid.Error(), "ask those who run the server"
-	case errors.As(err, &plain):
+	case errors.As(err, &plain), errors.Is(err, http.ErrSchemeMismatch):
 		return "the endpoint speaks plain HTTP where TLS was expected", "write http:// instead of https:// in the endpoint, if the network can be trusted"
 	}
 	return "", ""

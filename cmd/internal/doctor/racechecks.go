@@ -28,6 +28,10 @@ func (e *examination) rivals(ctx context.Context, corner string) (list []*store.
 		}
 	}
 	for range connections {
+		if e.Connect == nil {
+			list = append(list, e.scratch.Sub(corner))
+			continue
+		}
 		s, err := e.Connect(ctx)
 		if err != nil {
 			done()
@@ -49,14 +53,11 @@ func (e *examination) createRace(ctx context.Context) Finding {
 	for round := range createRounds {
 		key := store.Key(fmt.Sprint(round))
 		errs := atOnce(rivals, func(i int, s *store.Store) error { return s.Create(ctx, key, fmt.Appendf(nil, "%d", i)) })
-		winners := 0
+		winner, winners := 0, 0
 		for i, err := range errs {
 			switch {
 			case err == nil:
-				winners++
-				if body, err := rivals[i].Get(ctx, key); err == nil && string(body) != fmt.Sprint(i) {
-					return failed(store.ErrConflict, "who created an object finds another's bytes in it", racy)
-				}
+				winner, winners = i, winners+1
 			case errors.Is(err, store.ErrUnsupported):
 				return failed(store.ErrUnsupported, "objects cannot be created exclusively here", "use another place: heirloom needs it")
 			case !errors.Is(err, store.ErrExist):
@@ -65,6 +66,11 @@ func (e *examination) createRace(ctx context.Context) Finding {
 		}
 		if winners != 1 {
 			return failed(store.ErrConflict, fmt.Sprintf("%d of %d connections created the same object", winners, connections), racy)
+		}
+		if body, err := rivals[0].Get(ctx, key); err != nil {
+			return explain("read", err)
+		} else if string(body) != fmt.Sprint(winner) {
+			return failed(store.ErrConflict, "who created an object finds another's bytes in it", racy)
 		}
 	}
 	return ok(fmt.Sprintf("of %d connections that create one object exactly one wins, %d times", connections, createRounds))

@@ -53,12 +53,8 @@ func (e *examination) endpoint(ctx context.Context) Finding {
 	begin := time.Now()
 	err = Reach(ctx, e.scratch.Sub(""))
 	took := time.Since(begin).Round(time.Millisecond)
-	message, _ := "", ""
-	if err != nil {
-		message, _ = byCode(err)
-	}
 	switch {
-	case message != "", err != nil && !errors.Is(err, store.ErrPermission):
+	case err != nil && (known(err) || !errors.Is(err, store.ErrPermission)):
 		return explain("reach the store", err)
 	case c.Endpoint != "":
 		return ok(fmt.Sprintf("%s answers in %v", c.Endpoint, took))
