@@ -40,7 +40,9 @@ type bucketBackend struct {
 	bucket *blob.Bucket
 }
 
-func (b *bucketBackend) capabilities() Capabilities { return Capabilities{AtomicCreate: true} }
+func (b *bucketBackend) capabilities() Capabilities {
+	return Capabilities{AtomicCreate: true, AtomicPut: true}
+}
 
 func (b *bucketBackend) close() error { return b.bucket.Close() }
 

@@ -1,85 +1,121 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path"
 	"path/filepath"
+	"slices"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
 )
 
-// DownloadTree writes every object below prefix into the local directory dir,
-// which it makes, several at once, and returns the objects sorted by key. A file
-// appears whole, under its name, or not at all, and nothing outside dir is
-// touched, whatever links it holds. At the first error it stops; files that were
-// complete stay.
-func (s *Store) DownloadTree(ctx context.Context, prefix Key, dir string, opts *TransferOptions) ([]Object, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, s.wrap("download", dir, err)
+// Download writes the object to the local file at path, whose directory it
+// makes. It fetches ranges of one version, several at once, into a hidden file
+// beside the target, checks length and checksum, and renames at the end: the file
+// appears whole and durable, or not at all. A link at path is replaced, not
+// followed. With opts.Create it is ErrExist if there is a file. An object that is
+// replaced meanwhile is fetched anew. The error is ErrNoSpace where the disk is
+// too small, which is looked at before.
+//
+// What a killed process has fetched is taken up by the same call. One that fails
+// or is cancelled leaves that behind only if opts.JournalDir is set. opts may be
+// nil.
+func (s *Store) Download(ctx context.Context, key Key, path string, opts *TransferOptions) (Transferred, error) {
+	obj, err := s.Stat(ctx, key)
+	if err != nil {
+		return Transferred{}, s.renamed("download", err)
 	}
-	root, err := os.OpenRoot(dir)
+	dir, name := filepath.Split(path)
+	if name == "" || name == "." || name == ".." {
+		return Transferred{}, s.wrap("download", path, invalid(errors.New("it is a directory")))
+	}
+	root, err := openTarget(dir)
+	if err != nil {
+		return Transferred{}, s.wrap("download", path, err)
+	}
+	defer root.Close()
+	m, ctx := s.newMover(ctx, "download", opts)
+	defer m.meter.finish()
+	m.meter.expect(1, obj.Size)
+	return m.download(ctx, obj, root, name)
+}
+
+// openTarget opens a local directory, made where it is missing.
+func openTarget(dir string) (*os.Root, error) {
+	if dir == "" {
+		dir = "."
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(dir)
+}
+
+// DownloadTree writes every object below prefix into the local directory dir,
+// which it makes, several at once, as Download does, and returns the objects
+// sorted by key. Nothing outside dir is touched, whatever links it holds. Objects
+// whose names the local file system cannot tell apart are ErrConflict, and a name
+// that it cannot hold is ErrInvalid, before anything is written. At the first
+// error it stops; files that were complete stay. opts may be nil.
+func (s *Store) DownloadTree(ctx context.Context, prefix Key, dir string, opts *TransferOptions) ([]Object, error) {
+	root, err := openTarget(dir)
 	if err != nil {
 		return nil, s.wrap("download", dir, err)
 	}
 	defer root.Close()
+	m, ctx := s.newMover(ctx, "download", opts)
+	defer m.meter.finish()
 	under := slashed(string(prefix))
+	nameOf := func(o Object) string { return strings.TrimPrefix(string(o.Key), under) }
 	var objects []Object
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(8)
-	for obj, err := range s.List(groupCtx, under) {
+	for obj, err := range s.List(ctx, under) {
 		if err != nil {
-			return nil, errors.Join(group.Wait(), err)
+			return nil, err
 		}
-		name := strings.TrimPrefix(string(obj.Key), under)
-		if opts.skip(name) {
+		if opts.skip(nameOf(obj)) {
 			continue
 		}
+		if _, err := filepath.Localize(nameOf(obj)); err != nil {
+			return nil, m.failed(string(obj.Key), invalid(errors.New("no file here can have this name")))
+		}
 		objects = append(objects, obj)
-		group.Go(func() error { return s.downloadFile(groupCtx, obj, root, name) })
+		m.meter.expect(1, obj.Size)
 	}
-	if err := group.Wait(); err != nil {
+	if err := checkTwins(root, objects, nameOf); err != nil {
+		return nil, m.failed(dir, err)
+	}
+	// The longest first, so that none of these is left over when all else is done.
+	slices.SortStableFunc(objects, func(a, b Object) int { return cmp.Compare(b.Size, a.Size) })
+	err = m.each(ctx, len(objects), func(ctx context.Context, i int) error {
+		t, err := m.download(ctx, objects[i], root, nameOf(objects[i]))
+		if err == nil {
+			objects[i] = t.Object
+		}
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
+	sortObjects(objects)
 	return objects, nil
 }
 
-// downloadFile writes beside the name and renames at the end.
-func (s *Store) downloadFile(ctx context.Context, obj Object, root *os.Root, name string) error {
-	r, err := s.Open(ctx, obj.Key)
-	if err != nil {
-		return err
+// checkTwins refuses names that the file system of root takes for one.
+func checkTwins(root *os.Root, objects []Object, nameOf func(Object) string) error {
+	byFolded := make(map[string]string, len(objects))
+	for _, o := range objects {
+		name := nameOf(o)
+		folded := foldName(name)
+		if twin, ok := byFolded[folded]; ok {
+			same, err := foldsTogether(root, twin, name)
+			if err != nil || !same {
+				return err
+			}
+			return &Error{Kind: ErrConflict, Err: fmt.Errorf("%q and %q are one name on this file system", twin, name)}
+		}
+		byFolded[folded] = name
 	}
-	defer r.Close()
-	part := path.Join(path.Dir(name), ".heirloom-"+newWriteID()[:12]+".part")
-	err = writePart(root, filepath.FromSlash(part), r)
-	if err == nil {
-		err = root.Rename(filepath.FromSlash(part), filepath.FromSlash(name))
-	}
-	if err != nil {
-		_ = root.Remove(filepath.FromSlash(part)) // what is left of it, if anything
-	}
-	return s.wrap("download", string(obj.Key), err)
-}
-
-func writePart(root *os.Root, name string, r *Reader) error {
-	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return err
-	}
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	n, err := io.Copy(f, r)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil && n != r.Object().Size {
-		err = &Error{Kind: ErrCorrupt, Err: fmt.Errorf("%d of %d bytes arrived", n, r.Object().Size)}
-	}
-	return err
+	return nil
 }

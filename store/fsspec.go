@@ -12,7 +12,7 @@ type Setting struct{ Key, Value string }
 // TorchX's fsspec tracker: protocol, root_path and what the protocol needs. It
 // holds no secrets; those come from the environment of whoever uses it.
 func (s *Store) FsspecConfig() []Setting {
-	list := []Setting{{"protocol", s.place.scheme}, {"root_path", s.rootPath()}}
+	list := []Setting{{"protocol", s.fsspecProtocol()}, {"root_path", s.rootPath()}}
 	switch b := s.back.(type) {
 	case *s3Backend:
 		list = append(list, b.fsspec(s.environ)...)
@@ -20,14 +20,30 @@ func (s *Store) FsspecConfig() []Setting {
 		list = append(list, b.fsspec(s.environ)...)
 	case *hdfsBackend:
 		list = append(list, b.fsspec()...)
+	case *dbfsBackend:
+		list = append(list, b.fsspec()...)
 	}
 	return list
 }
 
-// rootPath is a plain path for a local directory, which fsspec wants so.
+// fsspecProtocol is that of files where DBFS is mounted.
+func (s *Store) fsspecProtocol() string {
+	if _, ok := s.back.(*mountBackend); ok {
+		return "file"
+	}
+	return s.place.scheme
+}
+
+// rootPath is a plain path for a local directory and for DBFS, which fsspec wants so.
 func (s *Store) rootPath() string {
 	if path, ok := s.LocalPath(""); ok {
 		return path
+	}
+	switch b := s.back.(type) {
+	case *mountBackend:
+		return strings.TrimSuffix(b.bucket.Path(strings.TrimSuffix(s.prefix, "/")), "/")
+	case *dbfsBackend:
+		return strings.TrimPrefix(s.KeyURL(""), "dbfs:")
 	}
 	return strings.TrimSuffix(s.KeyURL(""), "/")
 }

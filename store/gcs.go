@@ -30,7 +30,7 @@ type gcsBackend struct {
 }
 
 func (b *gcsBackend) capabilities() Capabilities {
-	return Capabilities{AtomicCreate: true, Replace: true, Durable: true, ServerChecksum: true}
+	return Capabilities{AtomicCreate: true, AtomicPut: true, Replace: true, Durable: true, ServerChecksum: true}
 }
 
 func (b *gcsBackend) close() error {

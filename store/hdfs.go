@@ -19,7 +19,7 @@ type hdfsBackend struct {
 // capabilities: the DataNodes check each packet against a checksum of ours. The
 // NameNode knows no compare-and-swap.
 func (b *hdfsBackend) capabilities() Capabilities {
-	return Capabilities{AtomicCreate: true, Durable: b.bucket.Durable(), ServerChecksum: true}
+	return Capabilities{AtomicCreate: true, AtomicPut: true, Durable: b.bucket.Durable(), ServerChecksum: true}
 }
 
 func (b *hdfsBackend) endpoint() string { return b.bucket.Authority() }

@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/heirloom-ml/heirloom/store/internal/groupsync"
 )
 
 const (
@@ -23,6 +25,7 @@ type mover struct {
 	wide   int // places of a request that moves a part
 	memory *semaphore.Weighted
 	meter  *transferMeter
+	flush  groupsync.Group
 	copies sync.Pool // of *[]byte, copyBuffer long
 }
 

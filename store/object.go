@@ -22,6 +22,7 @@ type Entry struct {
 // Capabilities are what a backend promises beyond the contract of the package.
 type Capabilities struct {
 	AtomicCreate   bool // Create has exactly one winner
+	AtomicPut      bool // a reader during a Put sees the old bytes or the new
 	Replace        bool // Replace works: compare-and-swap on Version
 	Append         bool // AddLines appends instead of rewriting
 	Durable        bool // a write that returned survives a loss of power

@@ -34,6 +34,9 @@ func openPath(path string, opts Options) (*Store, error) {
 	if strings.ContainsRune(path, 0) {
 		return nil, invalid(errors.New("the path holds a zero byte"))
 	}
+	if s, err := openBelowMount(path, opts); s != nil || err != nil {
+		return s, err
+	}
 	b, err := localblob.Open(path, &localblob.Options{Shared: opts.Shared})
 	if err != nil {
 		return nil, notDirectory(path, err)
@@ -58,7 +61,7 @@ type localBackend struct {
 
 func (b *localBackend) capabilities() Capabilities {
 	c := b.bucket.Capabilities()
-	return Capabilities{AtomicCreate: c.Create, Append: c.Append, Durable: c.Durable}
+	return Capabilities{AtomicCreate: c.Create, AtomicPut: true, Append: c.Append, Durable: c.Durable}
 }
 
 func (b *localBackend) close() error { return b.bucket.Close() }

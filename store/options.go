@@ -38,8 +38,10 @@ type Options struct {
 	// MaxAttempts bounds the tries of one request. 0 is 6.
 	MaxAttempts int
 
-	// HDFS are for hdfs URLs.
+	// HDFS are for hdfs URLs, DBFS for dbfs URLs and the places where Databricks
+	// mounts what they name.
 	HDFS HDFSOptions
+	DBFS DBFSOptions
 
 	// What Horovod calls the overrides of a store's paths; see Layout.
 	TrainPath, ValPath, TestPath, RunsPath string

@@ -22,7 +22,7 @@ func (s *Store) URL() string {
 // file:///abs/p/k, s3://bucket/p/k.
 func (s *Store) KeyURL(key Key) string { return s.place.url(s.prefix + string(key)) }
 
-// Scheme is file, mem, s3, gs or hdfs.
+// Scheme is file, mem, s3, gs, hdfs or dbfs.
 func (s *Store) Scheme() string { return s.place.scheme }
 
 // LocalPath is the file of an object, where the store is a local directory. The
@@ -42,6 +42,9 @@ func (p place) url(key string) string {
 		root += key
 	default:
 		root += "/" + key
+	}
+	if p.scheme == "dbfs" {
+		return "dbfs:" + root // which names no host
 	}
 	return p.scheme + "://" + root
 }

@@ -52,13 +52,15 @@ func (v RemoteView) Localize() RemoteView {
 }
 
 // Localize strips from a URL what the file system's own client does not take: the scheme, and the host of HDFS.
-// file:///a is /a, hdfs://host/a is /a, s3://bucket/a is bucket/a, dbfs:/a is /dbfs/a.
+// file:///a is /a, hdfs://host/a is /a, s3://bucket/a is bucket/a, dbfs:/a is /dbfs/a, dbfs:/Volumes/a is /Volumes/a.
 func Localize(u string) string {
 	name, rest, found := strings.Cut(u, ":")
 	if !found || strings.Contains(name, "/") {
 		return u
 	}
 	switch path, double := strings.CutPrefix(rest, "//"); {
+	case name == "dbfs" && strings.HasPrefix(rest, "/Volumes/"):
+		return rest
 	case name == "dbfs":
 		return "/dbfs" + rest
 	case name == "hdfs" && double:

@@ -32,7 +32,7 @@ type s3Backend struct {
 }
 
 func (b *s3Backend) capabilities() Capabilities {
-	return Capabilities{AtomicCreate: true, Replace: true, Durable: true, ServerChecksum: b.opts.sums()}
+	return Capabilities{AtomicCreate: true, AtomicPut: true, Replace: true, Durable: true, ServerChecksum: b.opts.sums()}
 }
 
 func (b *s3Backend) close() error { return nil }

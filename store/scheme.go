@@ -25,15 +25,7 @@ func schemes() []scheme {
 		{"s3n", openS3},
 		{"gs", openGCS},
 		{"hdfs", openHDFS},
-		{"dbfs", openLater("dbfs", "the Databricks file system")},
-	}
-}
-
-// openLater is for a scheme that is known to be missing.
-func openLater(name, what string) func(context.Context, string, Options) (*Store, error) {
-	return func(context.Context, string, Options) (*Store, error) {
-		err := fmt.Errorf("%s (%s://) cannot be used as a store by this version", what, name)
-		return nil, &Error{Kind: ErrUnsupported, Err: err}
+		{"dbfs", openDBFS},
 	}
 }
 
@@ -44,7 +36,7 @@ var urlStart = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+):(/*)`)
 // scheme of a plain path is "".
 func splitURL(url string) (name, rest string, err error) {
 	m := urlStart.FindStringSubmatch(url)
-	if m == nil || m[2] == "" {
+	if m == nil || m[2] == "" && !strings.EqualFold(m[1], "dbfs") {
 		return "", url, nil
 	}
 	name, rest = strings.ToLower(m[1]), url[len(m[1])+1:]

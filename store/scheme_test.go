@@ -77,7 +77,15 @@ func TestOpenRefuses(t *testing.T) {
 		{file + "/below", store.ErrInvalid, "not a directory"},
 		{"hdfs:///p", store.ErrInvalid, "names no host"},
 		{"viewfs://c/p", store.ErrInvalid, "known are"},
-		{"dbfs:/p", store.ErrUnsupported, "Databricks"},
+		{"dbfs:/p", store.ErrInvalid, "no Databricks workspace is configured: set DATABRICKS_HOST"},
+		{"dbfs:///p", store.ErrInvalid, "no mount of Databricks' file system at /dbfs"},
+		{"dbfs:/Volumes/c/s/v", store.ErrInvalid, "no mount of Databricks' file system at /Volumes"},
+		{"dbfs://p", store.ErrInvalid, "names no host"},
+		{"dbfs://host/p", store.ErrInvalid, "names no host"},
+		{"dbfs:p", store.ErrInvalid, "names no host"},
+		{"dbfs:", store.ErrInvalid, "names no host"},
+		{"dbfs:/p?profile=x", store.ErrInvalid, "'?'"},
+		{"dbfs:/a\tb", store.ErrInvalid, "control character"},
 	} {
 		t.Run(c.url, func(t *testing.T) {
 			_, err := store.Open(t.Context(), c.url, nil)

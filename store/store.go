@@ -27,7 +27,7 @@ type core struct {
 }
 
 // Open returns the store at url: a local path, file://, mem://, s3://bucket/prefix,
-// gs://bucket/prefix or hdfs://host/path. Paths in a URL stand for themselves, without percent
+// gs://bucket/prefix, hdfs://host/path or dbfs:/path. Paths in a URL stand for themselves, without percent
 // escapes, as in fsspec. Nothing is created before the first write, and no
 // remote is contacted. opts may be nil. The error has kind ErrInvalid or
 // ErrUnsupported. The caller closes the store.

@@ -1,12 +1,6 @@
 package store
 
-import (
-	"context"
-	"io"
-	"os"
-	"path/filepath"
-	"time"
-)
+import "time"
 
 // TransferOptions adjust Upload, Download, UploadTree and DownloadTree. Nil and
 // the zero value are the defaults.
@@ -52,26 +46,4 @@ type Transferred struct {
 	Object
 	CRC32C  uint32 // of the whole
 	Resumed int64  // bytes that an earlier try had moved
-}
-
-// Download writes the object to the local file at path.
-func (s *Store) Download(ctx context.Context, key Key, path string, opts *TransferOptions) (Transferred, error) {
-	r, err := s.Open(ctx, key)
-	if err != nil {
-		return Transferred{}, err
-	}
-	defer r.Close()
-	f, err := os.CreateTemp(filepath.Dir(path), ".heirloom-*.part")
-	if err != nil {
-		return Transferred{}, s.wrap("download", string(key), err)
-	}
-	defer os.Remove(f.Name())
-	if _, err := io.Copy(f, r); err != nil {
-		f.Close()
-		return Transferred{}, s.wrap("download", string(key), err)
-	}
-	if err := f.Close(); err != nil {
-		return Transferred{}, s.wrap("download", string(key), err)
-	}
-	return Transferred{Object: r.Object()}, s.wrap("download", string(key), os.Rename(f.Name(), path))
 }

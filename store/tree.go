@@ -13,8 +13,8 @@ import (
 func (o *TransferOptions) skip(path string) bool { return o != nil && o.Skip != nil && o.Skip(path) }
 
 // UploadTree puts every regular file below the local directory dir under prefix,
-// several at once, as Upload does, and returns the objects sorted by key. Links
-// and special files are passed over. At the first error it stops; what was
+// several at once, as Upload does, and returns the objects sorted by key. Links,
+// special files and what an unfinished download left are passed over. At the first error it stops; what was
 // uploaded stays. opts may be nil.
 func (s *Store) UploadTree(ctx context.Context, dir string, prefix Key, opts *TransferOptions) ([]Object, error) {
 	files, err := regularFiles(dir, opts)
@@ -83,7 +83,7 @@ func regularFiles(dir string, opts *TransferOptions) ([]localFile, error) {
 			return err
 		case opts.skip(filepath.ToSlash(rel)) && d.IsDir():
 			return fs.SkipDir
-		case d.Type().IsRegular() && !opts.skip(filepath.ToSlash(rel)):
+		case d.Type().IsRegular() && !isPartName(d.Name()) && !opts.skip(filepath.ToSlash(rel)):
 			info, err := d.Info()
 			if err != nil {
 				return err

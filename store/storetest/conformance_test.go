@@ -2,6 +2,7 @@ package storetest_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -15,32 +16,55 @@ type backend struct {
 	name string
 	// start prepares it and gives the URL of an empty store at each call.
 	start func(t *testing.T) func(t *testing.T) string
+	// options gives those the stores are opened with, after start; nil is the
+	// environment alone.
+	options func(t *testing.T) *store.Options
 }
 
 func backends() []backend {
 	return []backend{
-		{"mem", func(*testing.T) func(*testing.T) string {
+		{name: "mem", start: func(*testing.T) func(*testing.T) string {
 			return func(*testing.T) string { return "mem://" }
 		}},
-		{"file", func(*testing.T) func(*testing.T) string {
+		{name: "file", start: func(*testing.T) func(*testing.T) string {
 			return func(t *testing.T) string { return t.TempDir() + "/not there yet" }
 		}},
-		{"minio", func(t *testing.T) func(*testing.T) string { return s3Buckets(servers.MinIO(t)) }},
-		{"versitygw", func(t *testing.T) func(*testing.T) string { return s3Buckets(servers.VersityGW(t)) }},
-		{"fakegcs", func(t *testing.T) func(*testing.T) string {
+		{name: "minio", start: func(t *testing.T) func(*testing.T) string { return s3Buckets(servers.MinIO(t)) }},
+		{name: "versitygw", start: func(t *testing.T) func(*testing.T) string { return s3Buckets(servers.VersityGW(t)) }},
+		{name: "fakegcs", start: func(t *testing.T) func(*testing.T) string {
 			server, n := servers.FakeGCS(t), 0
 			return func(t *testing.T) string {
 				n++
 				return server.WithBucket(t, fmt.Sprintf("case-%d", n)).URL("")
 			}
 		}},
-		{"hdfs", func(t *testing.T) func(*testing.T) string {
+		{name: "hdfs", start: func(t *testing.T) func(*testing.T) string {
 			server, n := servers.Hadoop(t, nil), 0
 			return func(*testing.T) string {
 				n++
 				return server.URL(fmt.Sprintf("case-%d", n))
 			}
 		}},
+		{name: "dbfs", start: func(t *testing.T) func(*testing.T) string { return directories(servers.DBFS(t).URL) }},
+		{name: "volume", start: func(t *testing.T) func(*testing.T) string { return directories(servers.DBFS(t).VolumeURL) }},
+		{
+			name: "dbfs mount",
+			start: func(*testing.T) func(*testing.T) string {
+				return directories(func(p string) string { return "dbfs:/" + p })
+			},
+			options: func(t *testing.T) *store.Options {
+				return &store.Options{DBFS: store.DBFSOptions{Mount: servers.SequentialFUSE(t)}}
+			},
+		},
+	}
+}
+
+// directories gives a new one of a server at each call.
+func directories(url func(prefix string) string) func(*testing.T) string {
+	n := 0
+	return func(*testing.T) string {
+		n++
+		return url(fmt.Sprintf("case-%d", n))
 	}
 }
 
@@ -59,7 +83,10 @@ func TestConformance(t *testing.T) {
 	var columns []string
 	for _, b := range backends() {
 		t.Run(b.name, func(t *testing.T) {
-			next := b.start(t)
+			next, opts := b.start(t), &store.Options{Environ: os.Environ()}
+			if b.options != nil {
+				opts = b.options(t)
+			}
 			for _, prefix := range []store.Key{"", "some/pre-fix é"} {
 				column := strings.TrimSuffix(b.name+"/"+strings.Repeat("p", min(len(prefix), 1)), "/")
 				columns = append(columns, column)
@@ -68,7 +95,7 @@ func TestConformance(t *testing.T) {
 					result := "-" // t.Run is content with what is not run at all
 					ok := t.Run(name, func(t *testing.T) {
 						result = "skipped"
-						c.Run(t, open(t, next(t), prefix))
+						c.Run(t, open(t, next(t), prefix, opts))
 						result = "ok"
 					})
 					if !ok {
@@ -82,9 +109,9 @@ func TestConformance(t *testing.T) {
 	t.Log(table(columns, results))
 }
 
-func open(t *testing.T, url string, prefix store.Key) *store.Store {
+func open(t *testing.T, url string, prefix store.Key, opts *store.Options) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), url, nil)
+	s, err := store.Open(t.Context(), url, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

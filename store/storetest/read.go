@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/heirloom-ml/heirloom/store"
 )
@@ -73,6 +74,12 @@ func sameObject(t T, s *store.Store) {
 	put(t, s, "o", pattern(1001))
 	if after, err := s.Stat(ctx, "o"); err != nil || after.Version == stat.Version {
 		t.Errorf("after another put the version is %q, %v, as before", after.Version, err)
+	}
+	put(t, s, "o", strings.Repeat("x", 1001))
+	again, err := s.Stat(ctx, "o")
+	put(t, s, "o", strings.Repeat("y", 1001))
+	if after, err2 := s.Stat(ctx, "o"); err != nil || err2 != nil || after.Version == again.Version {
+		t.Errorf("after a put of other bytes of the same number the version is %q, %v, %v, as before", after.Version, err, err2)
 	}
 }
 

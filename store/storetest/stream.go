@@ -5,7 +5,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/heirloom-ml/heirloom/store"
 )
@@ -15,6 +18,7 @@ func streamCases() []Case {
 		{"a stream of the announced length is stored", streams},
 		{"a stream of another length, or that fails, leaves nothing", brokenStreams},
 		{"what is still being written is not seen", inProgress},
+		{"of several creating one long object at once exactly one wins", longCreate},
 		{"a tree goes up and comes down the same", trees},
 	}
 }
@@ -108,6 +112,43 @@ func (p *peek) Read([]byte) (int, error) {
 		p.look = nil
 	}
 	return 0, io.EOF
+}
+
+// longCreate sends files that are too long for one request, on condition that
+// there is nothing.
+func longCreate(t T, s *store.Store) {
+	const racers, size = 3, 9 << 20
+	dir, err := os.MkdirTemp("", "heirloom-create-")
+	must(t, err, "make a directory")
+	defer os.RemoveAll(dir)
+	body := pattern(size + racers)
+	errs := make([]error, racers)
+	var wg sync.WaitGroup
+	for i := range racers {
+		path := filepath.Join(dir, strconv.Itoa(i))
+		must(t, os.WriteFile(path, []byte(body[i:i+size]), 0o600), "write a file")
+		wg.Go(func() {
+			_, errs[i] = s.Upload(t.Context(), path, "long", &store.TransferOptions{Create: true})
+		})
+	}
+	wg.Wait()
+	if errors.Is(errs[0], store.ErrUnsupported) {
+		t.Logf("long objects cannot be created on condition: %v", errs[0])
+		return
+	}
+	winner := slices.Index(errs, nil)
+	for i, err := range errs {
+		if i != winner {
+			wantKind(t, err, store.ErrExist, "create a long object that another creates")
+		}
+	}
+	if winner < 0 {
+		t.Fatalf("nobody created the object: %v", errs)
+	}
+	wantBody(t, s, "long", body[winner:winner+size])
+	_, err = s.Upload(t.Context(), filepath.Join(dir, "0"), "long", &store.TransferOptions{Create: true})
+	wantKind(t, err, store.ErrExist, "create a long object that is there")
+	wantBody(t, s, "long", body[winner:winner+size])
 }
 
 func trees(t T, s *store.Store) {

@@ -3,6 +3,7 @@ package storetest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -55,6 +56,9 @@ func oldOrNew(t T, s *store.Store) {
 				default:
 				}
 				got, err := s.Get(t.Context(), "o")
+				if !s.Capabilities().AtomicPut && (errors.Is(err, store.ErrNotExist) || err == nil && len(got) == 0) {
+					continue // for a moment; never a part
+				}
 				if err != nil || len(got) != size || bytes.Count(got, got[:1]) != size {
 					t.Errorf("a read during a put yields %d bytes, %v, not one version of %d", len(got), err, size)
 					return

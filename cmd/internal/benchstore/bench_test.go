@@ -36,7 +36,7 @@ func TestTable(t *testing.T) {
 	if only == "" {
 		t.Skipf("measures for minutes; set %s=. or call make bench-store", onlyVariable)
 	}
-	b := &bench{t: t, only: regexp.MustCompile(only), times: number(t, timesVariable, 1), heirloom: os.Args[0]}
+	b := &bench{t: t, only: regexp.MustCompile(only), times: number(t, timesVariable, 1), heirloom: build(t)}
 	b.loads = []load{
 		{name: fmt.Sprintf("%d MiB", number(t, sizeVariable, 1024)), files: 1, size: int64(number(t, sizeVariable, 1024)) << 20},
 		{name: "5,000 x 4 KiB", files: 5000, size: 4096},

@@ -75,11 +75,11 @@ func heirloomS3(path string, j job) command {
 
 // move is heirloom's own command, on any URL.
 func move(path, url string, j job) command {
-	way := "up"
+	args := []string{path, "store", "put", "-q", j.local, url}
 	if j.down {
-		way = "down"
+		args = []string{path, "store", "get", "-q", url, j.local}
 	}
-	return command{args: []string{path}, environ: append(j.environ, moveVariable+"="+way, "BENCH_URL="+url, "BENCH_DIR="+j.local)}
+	return command{args: args, environ: j.environ}
 }
 
 func rclone(path string, j job, flags ...string) command {

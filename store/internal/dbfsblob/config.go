@@ -51,7 +51,9 @@ func LoadConfig(getenv func(name string) string) (Config, error) {
 
 func (c *Config) complete() bool { return c.Host != "" && c.authenticates() }
 
-func (c *Config) authenticates() bool { return c.Token != "" || c.ClientID != "" && c.ClientSecret != "" }
+func (c *Config) authenticates() bool {
+	return c.Token != "" || c.ClientID != "" && c.ClientSecret != ""
+}
 
 // configFile is the path of the file of profiles, "" where there can be none.
 func configFile(getenv func(string) string) string {

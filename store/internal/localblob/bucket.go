@@ -15,12 +15,18 @@ type Options struct {
 	// Shared makes a directory that the bucket has to create group-writable with the setgid bit (2770).
 	// A directory that already carries that bit is treated so in any case.
 	Shared bool
+
+	// Sequential is for a file system that takes writes from front to back only and promises little else, as
+	// the mounts of object storage by FUSE: it may have neither link nor an exclusive rename, nor attributes,
+	// nor a meaning for fsync. Create then has one winner among the processes of one user on this machine.
+	Sequential bool
 }
 
 // Bucket is a local directory holding objects. It is safe for concurrent use, by other processes too.
 type Bucket struct {
 	dir    string // absolute, clean
 	shared bool   // as asked for; what the directory is like counts once it exists
+	seq    bool   // Options.Sequential
 	sys    system
 
 	mu     sync.Mutex
@@ -46,7 +52,7 @@ func Open(dir string, opts *Options) (*Bucket, error) {
 	}
 	b := &Bucket{dir: abs, sys: realSystem, synced: map[string]bool{}, locks: map[string]*keyLock{}}
 	if opts != nil {
-		b.shared = opts.Shared
+		b.shared, b.seq = opts.Shared, opts.Sequential
 	}
 	if _, err := b.reader(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

@@ -21,6 +21,9 @@ func (b *Bucket) Capabilities() Capabilities {
 		Append:  true,
 		Durable: runtime.GOOS != "windows" && !b.syncRefused.Load(),
 	}
+	if b.seq {
+		return Capabilities{}
+	}
 	root, err := b.reader()
 	if err != nil {
 		return c

@@ -36,3 +36,9 @@ func inode(info fs.FileInfo) uint64 {
 	}
 	return 0
 }
+
+// isOwn says whether the file belongs to the user of this process.
+func isOwn(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
+}

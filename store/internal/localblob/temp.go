@@ -34,12 +34,20 @@ func (b *Bucket) newTemp(root *os.Root) (*os.File, string, error) {
 			return nil, "", err
 		}
 		name := tempStart + hex.EncodeToString(id[:]) + tempEnd
-		f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o640)
+		f, err := root.OpenFile(name, b.tempFlags()|os.O_CREATE|os.O_EXCL, 0o640)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
 		return f, name, err
 	}
+}
+
+// tempFlags avoid what a file system that is written in sequence may take for a wish to do otherwise.
+func (b *Bucket) tempFlags() int {
+	if b.seq {
+		return os.O_WRONLY
+	}
+	return os.O_RDWR
 }
 
 // Sweep removes the temporary files that nobody has written to for at least age, and says how many. What a crash

@@ -124,6 +124,11 @@ func (w *Writer) Commit(mode Mode) (Object, error) {
 		w.removeTemp()
 		return Object{}, err
 	}
+	if w.b.seq { // size and time may be those of the upload, which close ends
+		if now, err := w.root.Stat(w.path); err == nil {
+			info = now
+		}
+	}
 	return newObject(keyOf(w.path), info), nil
 }
 
@@ -143,7 +148,7 @@ func (w *Writer) settle() (fs.FileInfo, error) {
 			return nil, err
 		}
 	}
-	if err := w.b.sys.syncFile(w.file); err != nil {
+	if err := w.b.sys.syncFile(w.file); err != nil && (!w.b.seq || !refused(err)) {
 		return nil, err
 	}
 	return w.file.Stat()
@@ -178,7 +183,16 @@ func (w *Writer) name(mode Mode) error {
 	if mode == Create {
 		return w.claim()
 	}
-	return w.b.sys.renameOver(w.root, w.temp, w.path)
+	return w.rename()
+}
+
+// rename puts the file in place of what has the name.
+func (w *Writer) rename() error {
+	err := w.b.sys.renameOver(w.root, w.temp, w.path)
+	if err != nil && w.b.seq && refused(err) && !errors.Is(err, syscall.EPERM) {
+		return &fs.PathError{Op: "write", Path: w.path, Err: fmt.Errorf("%w: the file system does not rename: %w", errors.ErrUnsupported, err)}
+	}
+	return err
 }
 
 // claim names the file where no other has the name, by the first means that the file system has.
@@ -195,6 +209,9 @@ func (w *Writer) claim() error {
 		w.b.linkRefused.Store(true)
 	}
 	err := w.b.sys.renameNew(w.root, w.temp, w.path)
+	if err != nil && refused(err) && w.b.seq {
+		return w.claimLocked()
+	}
 	if err != nil && refused(err) {
 		w.b.createFails.Store(true)
 		return &fs.PathError{Op: "create", Path: w.path, Err: fmt.Errorf("%w: the file system has neither link nor rename without replacing", errors.ErrUnsupported)}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -52,7 +53,8 @@ const (
 	tokenLifetime = time.Hour
 )
 
-// DBFS starts the stand-in within this process, empty but for its volume, until the test ends.
+// DBFS starts the stand-in within this process, empty but for its volume, until the test ends, and sets the DATABRICKS_
+// variables of this process to it for that time.
 func DBFS(t testing.TB) *Databricks {
 	t.Helper()
 	d := &Databricks{
@@ -63,7 +65,14 @@ func DBFS(t testing.TB) *Databricks {
 	d.server = httptest.NewServer(http.HandlerFunc(d.serve))
 	t.Cleanup(d.server.Close)
 	d.Host = d.server.URL
-	d.Environ = []string{"DATABRICKS_HOST=" + d.Host, "DATABRICKS_TOKEN=" + d.Token}
+	for _, v := range [][2]string{
+		{"DATABRICKS_HOST", d.Host}, {"DATABRICKS_TOKEN", d.Token}, {"DATABRICKS_CLIENT_ID", ""}, {"DATABRICKS_CLIENT_SECRET", ""},
+		{"DATABRICKS_CONFIG_PROFILE", ""}, {"DATABRICKS_CONFIG_FILE", filepath.Join(t.TempDir(), "none")},
+		{"DATABRICKS_RUNTIME_VERSION", ""}, {"HEIRLOOM_DBFS", ""},
+	} {
+		t.Setenv(v[0], v[1])
+		d.Environ = append(d.Environ, v[0]+"="+v[1])
+	}
 	t.Logf("DBFS: a stand-in written from the public API, not Databricks itself, at %s", d.Host)
 	return d
 }

@@ -85,12 +85,12 @@ func (t *tree) put(p string, data []byte, overwrite, strict bool, now time.Time)
 	return done
 }
 
-// grow appends to a file.
+// grow appends to a file, behind what its readers have.
 func (t *tree) grow(p string, data []byte, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n, ok := t.nodes[p]; ok {
-		t.nodes[p] = &node{data: slices.Concat(n.data, data), modified: now}
+		t.nodes[p] = &node{data: append(n.data, data...), modified: now}
 	}
 }
 

@@ -1,0 +1,49 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// foldName is equal for names that some file system takes for one: those that
+// differ in case, or in how their letters are composed.
+func foldName(name string) string {
+	return norm.NFC.String(cases.Fold().String(norm.NFD.String(name)))
+}
+
+// foldsTogether tries on the file system of root whether the first elements in
+// which two names differ are one.
+func foldsTogether(root *os.Root, a, b string) (bool, error) {
+	first, second := firstDifference(strings.Split(a, "/"), strings.Split(b, "/"))
+	dir := partStart + newWriteID()[:16] + partEnd
+	if err := root.Mkdir(dir, 0o700); err != nil {
+		return false, err
+	}
+	defer root.RemoveAll(dir)
+	f, err := root.OpenFile(dir+"/"+first, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return false, err
+	}
+	if err := f.Close(); err != nil {
+		return false, err
+	}
+	_, err = root.Lstat(dir + "/" + second)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func firstDifference(a, b []string) (string, string) {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return a[i], b[i]
+		}
+	}
+	return "", "" // equal, which twins are not
+}
