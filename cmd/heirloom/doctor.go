@@ -192,4 +192,3 @@ func (d *diagnosis) Unwrap() error { return d.kind }
 func failures(list []doctor.Finding) []doctor.Finding {
 	return slices.DeleteFunc(slices.Clone(list), func(f doctor.Finding) bool { return f.Status != doctor.Failed })
 }
-
