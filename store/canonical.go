@@ -82,8 +82,8 @@ func canonicalPath(p, workdir string) (string, error) {
 		full = filepath.Join(workdir, p)
 	}
 	full = filepath.ToSlash(filepath.Clean(full))
-	if p, ok := strings.CutPrefix(full, "/dbfs/"); ok {
-		return "dbfs:/" + p, nil
+	if full == "/dbfs" || strings.HasPrefix(full, "/dbfs/") {
+		return "dbfs:/" + strings.TrimPrefix(full[len("/dbfs"):], "/"), nil
 	}
 	return "file:///" + strings.TrimPrefix(full, "/"), nil
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"path/filepath"
 	"strings"
 )
 
@@ -41,7 +42,7 @@ func (s *Store) rootPath() string {
 	}
 	switch b := s.back.(type) {
 	case *mountBackend:
-		return strings.TrimSuffix(b.bucket.Path(strings.TrimSuffix(s.prefix, "/")), "/")
+		return filepath.Join(b.bucket.Dir(), filepath.FromSlash(s.prefix))
 	case *dbfsBackend:
 		return strings.TrimPrefix(s.KeyURL(""), "dbfs:")
 	}

@@ -32,6 +32,7 @@ func TestHorovodPaths(t *testing.T) {
 		"scheme in capitals not known":                        false,
 		"root of the file system refused":                     false,
 		"two slashes, which name no path":                     false,
+		"path outside of DBFS refused by its store":           false,
 	}
 	var paths []horovodPath
 	if err := json.Unmarshal(golden(t, "horovod_paths.json"), &paths); err != nil {

@@ -89,8 +89,8 @@ func isBelow(p, dir string) bool {
 
 // databricksPath is the path of DBFS that a plain path means where it is mounted.
 func databricksPath(full string) (string, bool) {
-	if rest, ok := strings.CutPrefix(full, "/dbfs/"); ok {
-		return "/" + rest, true
+	if rest, ok := strings.CutPrefix(full, "/dbfs"); ok && (rest == "" || rest[0] == '/') {
+		return "/" + strings.TrimPrefix(rest, "/"), true
 	}
 	return full, strings.HasPrefix(full, "/Volumes/")
 }

@@ -91,6 +91,7 @@ func TestPathsOfDatabricks(t *testing.T) {
 		{"a cluster with a workspace", mounted, "/Volumes/c/s/v", append(cluster, configured...), "mount"},
 		{"a cluster that is told otherwise", byREST, "/Volumes/c/s/v", append(cluster, configured...), "rest"},
 		{"a cluster that is told what it cannot", byREST, "/Volumes/c/s/v", cluster, "no Databricks workspace is configured"},
+		{"the root of the mount", mounted, "/dbfs", cluster, "mount"},
 		{"any other path", mounted, "/data/dbfs/x", cluster, "local"},
 		{"a neighbour in name", mounted, "/dbfsx/y", cluster, "local"},
 	} {

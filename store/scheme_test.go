@@ -116,6 +116,14 @@ func TestFsspecConfig(t *testing.T) {
 			"s3://b?anonymous=true", []string{"AWS_ENDPOINT_URL=http://h:2"},
 			"protocol=s3 root_path=s3://b client_kwargs.endpoint_url=http://h:2 anon=true",
 		},
+		{
+			"dbfs:/p", []string{"DATABRICKS_HOST=w.example", "DATABRICKS_TOKEN=secret"},
+			"protocol=dbfs root_path=/p instance=w.example",
+		},
+		{
+			"dbfs:/Volumes/c/s/v/p", []string{"DATABRICKS_HOST=w.example", "DATABRICKS_TOKEN=secret"},
+			"protocol=dbfs root_path=/Volumes/c/s/v/p instance=w.example",
+		},
 		{"gs://b/p", []string{"STORAGE_EMULATOR_HOST=h:3"}, "protocol=gs root_path=gs://b/p endpoint_url=http://h:3"},
 	} {
 		s := openWith(t, c.url, &store.Options{Environ: c.environ})

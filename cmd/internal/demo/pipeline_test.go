@@ -69,6 +69,7 @@ func TestRun(t *testing.T) {
 	for name, url := range map[string]func(t *testing.T) string{
 		"local": func(t *testing.T) string { return t.TempDir() },
 		"s3":    func(t *testing.T) string { return servers.MinIO(t).URL("demo") },
+		"dbfs":  func(t *testing.T) string { return servers.DBFS(t).URL("demo") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := config(t, url(t))

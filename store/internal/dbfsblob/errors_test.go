@@ -131,7 +131,7 @@ func listError(b *Bucket) error {
 
 // TestInTheWay tells files and directories that have each other's names.
 func TestInTheWay(t *testing.T) {
-	eachAPI(t, func(t *testing.T, _ *servers.Databricks, b *Bucket) {
+	eachAPI(t, func(t *testing.T, server *servers.Databricks, b *Bucket) {
 		ctx := t.Context()
 		if err := b.Put(ctx, "dir/file", []byte("x")); err != nil {
 			t.Fatal(err)
@@ -164,5 +164,6 @@ func TestInTheWay(t *testing.T) {
 			}
 		}
 		wantBody(t, b, "dir/file", "x")
+		wantFiles(t, server, b, "dir/file")
 	})
 }
