@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -44,8 +45,7 @@ type watched struct {
 func (w *watched) Do(r *http.Request) (*http.Response, error) { return w.RoundTrip(r) }
 
 func (w *watched) RoundTrip(r *http.Request) (*http.Response, error) {
-	count(r.Context())
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancel := context.WithCancel(httptrace.WithClientTrace(r.Context(), traced(r.Context())))
 	dog := &watchdog{stall: w.stall, bite: cancel}
 	dog.timer = time.AfterFunc(w.stall, dog.expire)
 	r = r.WithContext(ctx)
@@ -184,9 +184,16 @@ func counted(ctx context.Context, extra func()) context.Context {
 	return context.WithValue(ctx, countKey{}, &requestCount{extra: extra})
 }
 
-// count notes one request of an attempt.
-func count(ctx context.Context) {
-	if c, ok := ctx.Value(countKey{}).(*requestCount); ok && c.sent.Add(1) > 1 {
-		c.extra()
+// traced counts by connections given out, for package http too sends some
+// requests again when a kept connection turns out to be broken.
+func traced(ctx context.Context) *httptrace.ClientTrace {
+	c, ok := ctx.Value(countKey{}).(*requestCount)
+	if !ok {
+		return &httptrace.ClientTrace{}
 	}
+	return &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+		if c.sent.Add(1) > 1 {
+			c.extra()
+		}
+	}}
 }
