@@ -40,12 +40,25 @@ func (w *longWrite) begin(ctx context.Context) error {
 	return err
 }
 
-// send stores part n.
-func (w *longWrite) send(ctx context.Context, n int, body *io.SectionReader, crc uint32) (part, error) {
+// send stores part n, at offset of the object. sum gives its CRC-32C where the
+// backend does not find that out itself.
+func (w *longWrite) send(ctx context.Context, n int, offset int64, body *io.SectionReader, sum func() (uint32, error)) (part, error) {
+	place, places := w.back.(placer)
+	crc := uint32(0)
+	if !places {
+		var err error
+		if crc, err = sum(); err != nil {
+			return part{}, err
+		}
+	}
 	p := part{size: body.Size(), crc: crc}
 	r := Request{Op: "part", Key: string(w.key), Bytes: p.size}
 	_, err := w.store.do(ctx, r, func(ctx context.Context) (err error) {
 		if _, err := body.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		if places {
+			p.crc, err = place.partAt(ctx, w.full, w.token, offset, body)
 			return err
 		}
 		p.tag, err = w.back.part(ctx, w.full, w.token, n, body, crc)

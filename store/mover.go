@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	defaultParallel = 8  // requests at once that move a part
-	defaultPlaces   = 64 // small requests at once, instead of those
+	defaultParallel = 8   // requests at once that move a part
+	defaultPlaces   = 64  // small requests at once, instead of those
+	localPlaces     = 256 // of a local disk, since files that end together share a flush
 	defaultMemory   = 96 << 20
 	copyBuffer      = 256 << 10 // bytes, of one reading goroutine
 )
@@ -37,7 +38,11 @@ func (s *Store) newMover(ctx context.Context, op string, opts *TransferOptions) 
 		m.opts = *opts
 	}
 	if m.opts.Parallel <= 0 {
-		m.opts.Parallel, m.wide = defaultPlaces, defaultPlaces/defaultParallel
+		m.opts.Parallel = defaultPlaces
+		if s.place.scheme == "file" {
+			m.opts.Parallel = localPlaces
+		}
+		m.wide = m.opts.Parallel / defaultParallel
 	}
 	if m.opts.Memory <= 0 {
 		m.opts.Memory = defaultMemory

@@ -109,22 +109,6 @@ func (b *localBackend) write(ctx context.Context, key string, body []byte, cond 
 	return localObject(obj), err
 }
 
-func (b *localBackend) stream(ctx context.Context, key string, r io.Reader, send sendFunc) (Object, error) {
-	var obj localblob.Object
-	err := send(ctx, 0, false, func(ctx context.Context) error {
-		w, err := b.bucket.NewWriter(ctx, key)
-		if err != nil {
-			return err
-		}
-		if _, err := io.Copy(w, r); err != nil {
-			return errors.Join(err, w.Abort())
-		}
-		obj, err = w.Commit(localblob.Replace)
-		return err
-	})
-	return localObject(obj), err
-}
-
 func (b *localBackend) remove(ctx context.Context, key string) error {
 	return b.bucket.Delete(ctx, key, nil)
 }

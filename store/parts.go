@@ -45,6 +45,13 @@ type partKeeper interface {
 	holds(ctx context.Context, key, token string, n int, offset int64, p part) (bool, error)
 }
 
+// placer is a parted backend that writes parts where they belong and sums them
+// up on the way, so that nobody need read them before. partAt is used in place of
+// part.
+type placer interface {
+	partAt(ctx context.Context, key, token string, offset int64, body *io.SectionReader) (crc uint32, err error)
+}
+
 // part is one that arrived.
 type part struct {
 	size int64 // bytes

@@ -104,11 +104,14 @@ func (w *longWrite) sendStream(ctx context.Context, body []byte, r io.Reader, si
 	buffers := newPartBuffers(&w.store.streams, size)
 	defer buffers.release()
 	readErr := error(nil)
+	offset := int64(0)
 	for n, last := 0, false; len(body) > 0 && groupCtx.Err() == nil; n++ {
-		sent := body
+		sent, at := body, offset
+		offset += int64(len(body))
 		group.Go(func() error {
 			defer func() { buffers.free <- sent }()
-			_, err := w.send(groupCtx, n, io.NewSectionReader(bytes.NewReader(sent), 0, int64(len(sent))), crc32c(sent))
+			section := io.NewSectionReader(bytes.NewReader(sent), 0, int64(len(sent)))
+			_, err := w.send(groupCtx, n, at, section, func() (uint32, error) { return crc32c(sent), nil })
 			return err
 		})
 		if last {

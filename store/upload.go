@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -211,17 +212,18 @@ func (u *uploadOf) sendAll(ctx context.Context) error {
 
 // sendPart sends part n unless an earlier try did.
 func (u *uploadOf) sendPart(ctx context.Context, n int) error {
-	body := u.src.section(n, u.size)
-	buffer := u.mover.copies.Get().(*[]byte)
-	crc, err := u.src.crc(int64(n)*u.size, body.Size(), *buffer)
-	u.mover.copies.Put(buffer)
-	if err != nil {
-		return err
+	body, offset := u.src.section(n, u.size), int64(n)*u.size
+	sum := sync.OnceValues(func() (uint32, error) {
+		buffer := u.mover.copies.Get().(*[]byte)
+		defer u.mover.copies.Put(buffer)
+		return u.src.crc(offset, body.Size(), *buffer)
+	})
+	if noted, ok := u.noted[n]; ok {
+		if there, err := u.isThere(ctx, n, noted, sum); there || err != nil {
+			return err
+		}
 	}
-	if there, err := u.isThere(ctx, n, part{size: body.Size(), crc: crc}); there || err != nil {
-		return err
-	}
-	p, err := u.write.send(ctx, n, body, crc)
+	p, err := u.write.send(ctx, n, offset, body, sum)
 	if err != nil {
 		return err
 	}
@@ -230,11 +232,12 @@ func (u *uploadOf) sendPart(ctx context.Context, n int) error {
 	return errors.Join(u.src.check(), u.notes.arrived(n, p))
 }
 
-// isThere reports whether the part arrived in an earlier try, of the same bytes.
-func (u *uploadOf) isThere(ctx context.Context, n int, want part) (bool, error) {
-	p, ok := u.noted[n]
-	if !ok || p.size != want.size || p.crc != want.crc {
-		return false, nil
+// isThere reports whether a part that an earlier try noted is of the file as it
+// is now, and still where it was sent.
+func (u *uploadOf) isThere(ctx context.Context, n int, p part, sum func() (uint32, error)) (bool, error) {
+	crc, err := sum()
+	if err != nil || crc != p.crc || p.size != u.src.section(n, u.size).Size() {
+		return false, err
 	}
 	if keeper, ok := u.write.back.(partKeeper); ok {
 		if whole, err := keeper.holds(ctx, u.write.full, u.write.token, n, int64(n)*u.size, p); !whole || err != nil {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+
+	"github.com/heirloom-ml/heirloom/store/internal/groupsync"
 )
 
 // Options of a bucket; nil means all defaults.
@@ -28,6 +30,7 @@ type Bucket struct {
 	shared bool   // as asked for; what the directory is like counts once it exists
 	seq    bool   // Options.Sequential
 	sys    system
+	flush  groupsync.Group
 
 	mu     sync.Mutex
 	root   *os.Root            // guarded by mu; nil until the directory is known to exist

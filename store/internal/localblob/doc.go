@@ -7,6 +7,7 @@
 //	b.Put(ctx, key, body)                // replaces atomically: temp, write, fsync, rename, fsync of the directory
 //	b.Create(ctx, key, body)             // link(2) in place of rename; fs.ErrExist if present; one winner
 //	w, err := b.NewWriter(ctx, key)      // the same as a stream; w.Commit(Replace) or w.Commit(Create), w.Abort()
+//	token, err := b.BeginUpload(ctx, key) // piece by piece: WriteAt, SumAt, CompleteUpload, AbortUpload, Uploads
 //	f, info, err := b.OpenFile(ctx, key) // regular files only
 //	b.Stat, b.Delete
 //	b.Walk(ctx, prefix)                  // every object below any string prefix, bytewise sorted, streaming; an error is final

@@ -54,7 +54,7 @@ func (b *Bucket) syncDir(root *os.Root, dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(b.syncDirFile(f), f.Close())
+	return errors.Join(b.flush.Dir(f, dir, b.syncDirFile), f.Close())
 }
 
 // openParent opens the directory that holds p.

@@ -50,7 +50,8 @@ func (b *Bucket) tempFlags() int {
 	return os.O_RDWR
 }
 
-// Sweep removes the temporary files that nobody has written to for at least age, and says how many. What a crash
+// Sweep removes the temporary files that nobody has written to for at least age, those of uploads only after eight days
+// unless age is 0, and says how many. What a crash
 // leaves behind costs space and nothing else; the first write of each process sweeps a bounded part.
 func (b *Bucket) Sweep(ctx context.Context, age time.Duration) (int, error) {
 	if err := ctx.Err(); err != nil {
@@ -83,7 +84,7 @@ func sweep(root *os.Root, limit int, age time.Duration) (int, error) {
 			continue
 		}
 		info, err := root.Lstat(name)
-		if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < age {
+		if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < graceOf(name, age) {
 			continue
 		}
 		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -92,4 +93,12 @@ func sweep(root *os.Root, limit int, age time.Duration) (int, error) {
 		removed++
 	}
 	return removed, nil
+}
+
+// graceOf is longer for the parts of an upload, which another process may go on with.
+func graceOf(name string, age time.Duration) time.Duration {
+	if age > 0 && strings.HasSuffix(name, uploadEnd) {
+		return max(age, uploadAge)
+	}
+	return age
 }

@@ -148,7 +148,7 @@ func (w *Writer) settle() (fs.FileInfo, error) {
 			return nil, err
 		}
 	}
-	if err := w.b.sys.syncFile(w.file); err != nil && (!w.b.seq || !refused(err)) {
+	if err := w.b.flush.File(w.file, w.b.sys.syncFile); err != nil && (!w.b.seq || !refused(err)) {
 		return nil, err
 	}
 	return w.file.Stat()

@@ -8,4 +8,5 @@ import (
 )
 
 func setXattr(*os.File, string, []byte) error   { return errors.ErrUnsupported }
+func removeXattr(*os.File, string) error        { return errors.ErrUnsupported }
 func getXattr(*os.File, string) ([]byte, error) { return nil, nil }

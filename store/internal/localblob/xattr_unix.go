@@ -13,6 +13,8 @@ func setXattr(f *os.File, name string, data []byte) error {
 	return unix.Fsetxattr(int(f.Fd()), name, data, 0)
 }
 
+func removeXattr(f *os.File, name string) error { return unix.Fremovexattr(int(f.Fd()), name) }
+
 // getXattr returns nil where the file has no such attribute or the file system has none at all.
 func getXattr(f *os.File, name string) ([]byte, error) {
 	buf := make([]byte, 4096)
