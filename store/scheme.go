@@ -68,5 +68,8 @@ func openScheme(ctx context.Context, url string, opts Options) (*Store, error) {
 		known = append(known, sc.name)
 	}
 	slices.Sort(known)
+	if name == "viewfs" {
+		return nil, &Error{Kind: ErrUnsupported, Err: errors.New("viewfs is a table of mounts, not a cluster; give the hdfs URL that it links to (fs.viewfs.mounttable in the Hadoop configuration)")}
+	}
 	return nil, invalid(fmt.Errorf("unknown scheme %q; known are %s, and a plain path", name, strings.Join(known, ", ")))
 }

@@ -76,7 +76,7 @@ func TestOpenRefuses(t *testing.T) {
 		{file, store.ErrInvalid, "not a directory"},
 		{file + "/below", store.ErrInvalid, "not a directory"},
 		{"hdfs:///p", store.ErrInvalid, "names no host"},
-		{"viewfs://c/p", store.ErrInvalid, "known are"},
+		{"viewfs://c/p", store.ErrUnsupported, "give the hdfs URL that it links to"},
 		{"dbfs:/p", store.ErrInvalid, "no Databricks workspace is configured: set DATABRICKS_HOST"},
 		{"dbfs:///p", store.ErrInvalid, "no mount of Databricks' file system at /dbfs"},
 		{"dbfs:/Volumes/c/s/v", store.ErrInvalid, "no mount of Databricks' file system at /Volumes"},

@@ -87,6 +87,9 @@ func (c conf) authority() (string, error) {
 		text = c["fs.default.name"]
 	}
 	u, err := url.Parse(text)
+	if err == nil && u.Scheme != "" && u.Scheme != "hdfs" {
+		return "", fmt.Errorf("the URL names no host, and fs.defaultFS is %s, which is no HDFS; name a host or one of dfs.nameservices: %w", text, fs.ErrInvalid)
+	}
 	if err != nil || u.Scheme != "hdfs" || u.Host == "" {
 		return "", fmt.Errorf("the URL names no host, and no Hadoop configuration says one (fs.defaultFS in HADOOP_CONF_DIR): %w", fs.ErrInvalid)
 	}

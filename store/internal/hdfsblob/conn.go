@@ -1,7 +1,10 @@
 package hdfsblob
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"io/fs"
 	"net"
 	"sync"
 	"time"
@@ -20,6 +23,7 @@ type guard struct {
 	fault error          // guarded by mu; the last error of a connection to a NameNode, which is then not used again
 	dials error          // guarded by mu; why the last dial failed
 	last  string         // guarded by mu; the NameNode that was dialed last
+	web   error          // guarded by mu; that what was dialed is no NameNode but a web server
 }
 
 // conn ends a read or write that makes no progress. The deadlines that the library sets, or rather clears, are
@@ -29,6 +33,7 @@ type conn struct {
 	guard   *guard
 	data    bool // to a DataNode
 	writing bool // a block, packet by packet
+	heard   bool // something from the other side
 }
 
 func (g *guard) dialName(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -115,8 +120,29 @@ func (c *conn) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := c.Conn.Read(p)
+	if err == nil && !c.data && !c.heard {
+		c.heard = true
+		err = c.guard.checkRPC(p[:n], c.RemoteAddr())
+	}
 	c.guard.failed(c, err)
 	return n, err
+}
+
+// checkRPC looks at the first bytes of an answer. A web server's would be taken for a message of more than a gigabyte.
+func (g *guard) checkRPC(p []byte, from net.Addr) error {
+	if !bytes.HasPrefix([]byte("HTTP"), p) {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.web = fmt.Errorf("%s is the port of a web server, not that for the requests of a NameNode (dfs.namenode.rpc-address, often 8020 or 9000): %w", from, fs.ErrInvalid)
+	return g.web
+}
+
+func (g *guard) webServer() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.web
 }
 
 func (c *conn) Write(p []byte) (int, error) {

@@ -48,6 +48,18 @@ func TestHDFS(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, h.Authority) })
 	}
+	t.Run("wrong ports", func(t *testing.T) { testWrongPorts(t, h) })
+}
+
+// testWrongPorts asks the web server of the NameNode, and of a DataNode.
+func testWrongPorts(t *testing.T, h *servers.HDFS) {
+	for _, address := range []string{h.Page(0), h.DataPage(0)} {
+		b := open(t, address, nil)
+		_, err := b.Stat(t.Context(), "k")
+		if !errors.Is(err, fs.ErrInvalid) || !strings.Contains(err.Error(), "dfs.namenode.rpc-address") {
+			t.Errorf("stat by the web server at %s: %v, want ErrInvalid that says which port to take", address, err)
+		}
+	}
 }
 
 // open makes a bucket of its own directory.

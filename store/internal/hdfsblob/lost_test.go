@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"net"
 	"sync"
@@ -67,9 +66,22 @@ func (p *proxy) serve(client net.Conn) {
 		return
 	}
 	defer server.Close()
+	heard, ended := make(chan struct{}, 1), make(chan struct{})
 	go func() {
-		io.Copy(client, server)
-		client.Close()
+		defer close(ended)
+		defer client.Close()
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := server.Read(buf)
+			if err != nil {
+				return
+			}
+			client.Write(buf[:n])
+			select {
+			case heard <- struct{}{}:
+			default:
+			}
+		}
 	}()
 	buf := make([]byte, 64<<10)
 	for {
@@ -80,12 +92,21 @@ func (p *proxy) serve(client net.Conn) {
 		lost, before := p.lost(buf[:n])
 		if lost {
 			client.Close()
+			select {
+			case <-heard: // the answer to the request before
+			default:
+			}
 		}
 		if !before {
 			server.Write(buf[:n])
 		}
+		if lost && !before {
+			select {
+			case <-heard: // the server has done it
+			case <-ended:
+			}
+		}
 		if lost {
-			time.Sleep(100 * time.Millisecond) // for the server to do it
 			return
 		}
 	}

@@ -139,6 +139,9 @@ func because(ctx context.Context, g *guard, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w: %w", ctx.Err(), err)
 	}
+	if web := g.webServer(); web != nil {
+		return web
+	}
 	if _, _, dials := g.state(); dials != nil && errors.Is(kindOf(err), ErrUnavailable) {
 		return kinded{ErrUnavailable, dials}
 	}

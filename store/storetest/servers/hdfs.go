@@ -193,6 +193,13 @@ func (h *HDFS) Syncs(i int) int {
 	return page.Beans[0].FsyncCount
 }
 
+// Page and DataPage are the host and port of the web server of a NameNode, or a
+// DataNode.
+func (h *HDFS) Page(i int) string { return h.pages[i] }
+
+// DataPage is Page's sister.
+func (h *HDFS) DataPage(i int) string { return h.dataPages[i] }
+
 // DataDir is where a DataNode keeps its blocks.
 func (h *HDFS) DataDir(i int) string { return filepath.Join(h.dir, fmt.Sprintf("data%d", i)) }
 
