@@ -16,7 +16,7 @@ GOTESTSUM := $(CACHE)/bin/gotestsum-$(GOTESTSUM_VERSION)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check stress bench bench-store lint fuzz cross
+.PHONY: help build demo test check stress contract bench bench-store lint fuzz cross
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ check: lint cross ## what CI runs: linters, cross-builds, tests with the race de
 
 stress: $(GOTESTSUM) ## run the tests with every kill, race and trial in full
 	HEIRLOOM_STRESS=1 $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- -count=1 -timeout 120m $(PKGS)
+
+contract: ## print the table of the store's contract: cases and backends
+	@$(GO) test -run TestConformance -v -timeout 30m ./store/storetest | sed -n '/cases and backends/,/^---/p; /without .*: /p'
 
 bench: build ## measure, beside what one would otherwise use
 	$(GO) test -run '^$$' -bench . -benchmem -count 1 -timeout 60m $(PKGS)

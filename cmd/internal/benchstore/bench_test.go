@@ -143,7 +143,7 @@ func (b *bench) cells(t *testing.T, cells []cell, base job, place *store.Store, 
 	for _, c := range cells {
 		rows := make([]measured, 0, len(tools))
 		tries := map[string][]measured{}
-		seed := store.Key("seed").Join(strconv.Itoa(c.load.files))
+		seed := store.Key("seed-" + strconv.Itoa(c.load.files))
 		if c.down {
 			b.seed(t, place, seed, c.load)
 		}
@@ -180,7 +180,7 @@ func (b *bench) try(t *testing.T, j job, one tool, place *store.Store, seed stor
 		j.local = filepath.Join(t.TempDir(), "down")
 		defer os.RemoveAll(j.local)
 	} else {
-		key = store.Key("up").Join(fmt.Sprint(time.Now().UnixNano()))
+		key = store.Key(fmt.Sprintf("up-%d", time.Now().UnixNano()))
 		defer b.clear(t, place, key, j.load)
 	}
 	j.prefix = string(key)
