@@ -15,6 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
 	"github.com/heirloom-ml/heirloom/cmd/internal/doctor"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/store/storetest/mutant"
@@ -275,6 +279,22 @@ func TestS3Server(t *testing.T) {
 		}
 		for o, err := range s.Store.List(t.Context(), "") {
 			t.Errorf("it leaves %q, %v", o.Key, err)
+		}
+	})
+	t.Run("leftover upload", func(t *testing.T) {
+		s := examine(t, server.Endpoint)
+		client := s3.New(s3.Options{
+			BaseEndpoint: &server.Endpoint, Region: "us-east-1", UsePathStyle: true,
+			Credentials: credentials.NewStaticCredentialsProvider(server.AccessKey, server.SecretKey, ""),
+		})
+		if _, err := client.CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: &server.Bucket, Key: aws.String("p/broken")}); err != nil {
+			t.Fatal(err)
+		}
+		s.Now = func() time.Time { return time.Now().Add(25 * time.Hour) }
+		for f := range doctor.Examine(t.Context(), s) {
+			if f.Check == "leftover uploads" && (f.Status != doctor.Warning || !strings.Contains(f.Message, "1 uploads were begun more than a day ago")) {
+				t.Errorf("found %+v", f)
+			}
 		}
 	})
 	for name, want := range map[string][2]string{
