@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ import (
 	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 )
 
-// TestScriptsOnS3 has two prefixes of a bucket at $S3 and $COPY, and a bucket that does not exist at $MISSING.
+// TestScriptsOnS3 has two prefixes of a bucket at $S3 and $COPY, of each script its own, and a bucket that does not exist at $MISSING.
 func TestScriptsOnS3(t *testing.T) {
 	server := servers.MinIO(t)
 	missing := server
@@ -25,8 +26,9 @@ func TestScriptsOnS3(t *testing.T) {
 	local := params.Setup
 	params.Setup = func(env *testscript.Env) error {
 		env.Vars = append(env.Vars, server.Environ...)
-		env.Setenv("S3", server.URL("demo"))
-		env.Setenv("COPY", server.URL("copy"))
+		own := filepath.Base(env.WorkDir) // scripts run side by side
+		env.Setenv("S3", server.URL(own))
+		env.Setenv("COPY", server.URL(own+"-copy"))
 		env.Setenv("MISSING", missing.URL("p"))
 		return local(env)
 	}
