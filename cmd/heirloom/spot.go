@@ -31,8 +31,8 @@ func (s spot) path(key store.Key) string {
 	return string(key)
 }
 
-// url is the full address of the spot, fit to be shown.
-func (s spot) url() string { return store.RedactURL(s.store.KeyURL(s.key)) }
+// url is the full address of the spot; a store's own URLs hold no secret.
+func (s spot) url() string { return s.store.KeyURL(s.key) }
 
 // below is the beginning of all keys below the spot.
 func (s spot) below() string {

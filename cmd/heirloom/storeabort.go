@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,7 +55,7 @@ func (a *app) storeAbort(c *cobra.Command, args []string, f rmFlags) error {
 			fmt.Fprintln(a.stdout, render.Sanitize(u.Path))
 		}
 	}
-	a.note("%s %s begun more than %s ago", verb, count(len(done.Unfinished), "unfinished upload"), f.olderThan)
+	a.note("%s %s begun more than %s ago", verb, count(len(done.Unfinished), "unfinished upload"), short(f.olderThan))
 	return nil
 }
 
@@ -73,7 +74,7 @@ func (s spot) abort(ctx context.Context, f rmFlags) ([]unfinished, error) {
 				return list, err
 			}
 		}
-		list = append(list, unfinished{Path: s.path(u.Key), URL: store.RedactURL(s.store.KeyURL(u.Key)), Begun: u.Begun.UTC()})
+		list = append(list, unfinished{Path: s.path(u.Key), URL: s.store.KeyURL(u.Key), Begun: u.Begun.UTC()})
 	}
 	return list, nil
 }
@@ -81,4 +82,16 @@ func (s spot) abort(ctx context.Context, f rmFlags) ([]unfinished, error) {
 // covers says whether a key is the spot or lies below it.
 func (s spot) covers(key store.Key) bool {
 	return s.key == "" || key == s.key || len(key) > len(s.below()) && string(key[:len(s.below())]) == s.below()
+}
+
+// short writes a duration without the zeros at its end: 24h, not 24h0m0s.
+func short(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

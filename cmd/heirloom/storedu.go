@@ -65,7 +65,7 @@ func (a *app) unfinished(ctx context.Context, s spot) int64 {
 		n++
 	}
 	if n > 0 {
-		a.note("%s not finished; heirloom store rm --unfinished frees their space", count(int(n), "upload"))
+		a.note("%s not finished; heirloom store rm --unfinished frees the space", count(int(n), "upload"))
 	}
 	return n
 }
@@ -86,7 +86,7 @@ func (s spot) usage(ctx context.Context, depth int) ([]render.Usage, render.Usag
 		part := upTo(e.Key, s.below(), depth)
 		sum := sums[part]
 		if sum == nil {
-			sum = &render.Usage{Path: s.path(part), URL: store.RedactURL(s.store.KeyURL(part))}
+			sum = &render.Usage{Path: s.path(part), URL: s.store.KeyURL(part)}
 			sums[part] = sum
 		}
 		sum.Objects++

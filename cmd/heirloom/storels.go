@@ -79,7 +79,7 @@ func (a *app) storeLs(c *cobra.Command, args []string, f lsFlags) error {
 		if err != nil {
 			return err
 		}
-		list = append(list, render.Entry{Path: s.path(e.Key), URL: store.RedactURL(s.store.KeyURL(e.Key)), Entry: e})
+		list = append(list, render.Entry{Path: s.path(e.Key), URL: s.store.KeyURL(e.Key), Entry: e})
 	}
 	if len(list) == 0 {
 		a.note("nothing in %s", s.url())

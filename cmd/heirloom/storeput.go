@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -209,6 +208,9 @@ func (t *transfer) put(ctx context.Context, p parcel) ([]movedObject, error) {
 	switch {
 	case p.path == "-":
 		object, err := t.putStream(ctx, p)
+		if errors.Is(err, context.Canceled) {
+			err = &advised{err: err, advice: "what came from stdin is gone"}
+		}
 		return []movedObject{p.to.moved(object, "-")}, err
 	case p.isDir:
 		objects, err := p.to.store.UploadTree(ctx, p.file, p.to.key, t.noteSpecial(p.file))
@@ -216,48 +218,4 @@ func (t *transfer) put(ctx context.Context, p parcel) ([]movedObject, error) {
 	}
 	done, err := p.to.store.Upload(ctx, p.file, p.to.key, &t.options)
 	return []movedObject{p.to.moved(done.Object, p.path)}, err
-}
-
-// putStream stores stdin. With --create it is kept in a file before, since only files are created.
-func (t *transfer) putStream(ctx context.Context, p parcel) (store.Object, error) {
-	in := &counted{ctx: ctx, r: t.app.stdin, display: t.display.Update}
-	if !t.options.Create {
-		object, err := p.to.store.PutFrom(ctx, p.to.key, in, -1)
-		in.end()
-		return object, err
-	}
-	f, err := os.CreateTemp("", "heirloom-put-*")
-	if err != nil {
-		return store.Object{}, err
-	}
-	defer os.Remove(f.Name())
-	_, err = io.Copy(f, in)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return store.Object{}, err
-	}
-	done, err := p.to.store.Upload(ctx, f.Name(), p.to.key, &t.options)
-	return done.Object, err
-}
-
-// counted shows how much of a stream was read, and ends it with its context.
-type counted struct {
-	ctx     context.Context // a reader is one operation
-	r       io.Reader
-	n       int64
-	display func(store.Progress)
-}
-
-// Read is io.Reader's.
-func (c *counted) Read(b []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	n, err := c.r.Read(b)
-	c.n += int64(n)
-	c.display(store.Progress{Bytes: c.n})
-	return n, err
-}
-
-func (c *counted) end() {
-	c.display(store.Progress{Files: 1, FilesTotal: 1, Bytes: c.n, BytesTotal: c.n})
 }

@@ -98,7 +98,7 @@ func (a *app) storeRm(c *cobra.Command, args []string, f rmFlags) error {
 	}
 	done := removed{DryRun: f.dryRun, Removed: []removedObject{}}
 	for _, d := range list {
-		done.Removed = append(done.Removed, removedObject{Path: d.path(d.Key), URL: store.RedactURL(d.store.KeyURL(d.Key)), Size: d.Size})
+		done.Removed = append(done.Removed, removedObject{Path: d.path(d.Key), URL: d.store.KeyURL(d.Key), Size: d.Size})
 		done.Objects++
 		done.Bytes += d.Size
 	}

@@ -90,8 +90,9 @@ func (t *transfer) end(err error) (progress.Summary, error) {
 		slices.Sort(t.left)
 		t.app.warn("left out, being no files: %s", some(slices.Compact(t.left)))
 	}
+	var own *advised
 	switch {
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled) && !errors.As(err, &own):
 		return sum, &advised{err: err, advice: "the same command goes on from here"}
 	case err == nil:
 		t.app.note("%s", sum)
@@ -141,7 +142,7 @@ type movedObject struct {
 
 // object tells of one that lies, or lay, in a local file.
 func (s spot) moved(o store.Object, file string) movedObject {
-	return movedObject{Path: s.path(o.Key), URL: store.RedactURL(s.store.KeyURL(o.Key)), File: file, Size: o.Size}
+	return movedObject{Path: s.path(o.Key), URL: s.store.KeyURL(o.Key), File: file, Size: o.Size}
 }
 
 // tree tells of all objects of a directory.
