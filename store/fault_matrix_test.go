@@ -278,7 +278,8 @@ func runCell(t *testing.T, proxy *faultProxy, bucket, url string, f fault, op op
 	start := time.Now()
 	err = op.run(cell)
 	proxy.set(bucket, nil)
-	if sent, counted := proxy.count(bucket), s.Stats().Total(); sent != counted {
+	cancelled := err != nil && op.name == "long:part" // the other part may not have been on its way yet
+	if sent, counted := proxy.count(bucket), s.Stats().Total(); sent != counted && !cancelled {
 		t.Errorf("%s, %s: %d requests, %d are counted", f.name, op.name, sent, counted)
 	}
 	if took := time.Since(start); strings.Contains(f.name, "Retry-After") && took < time.Second {

@@ -70,7 +70,6 @@ func (p *faultProxy) next(r *http.Request, body []byte) (fault, bool) {
 	bucket := bucketOf(r.URL.Path)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.requests[bucket]++
 	t := p.troubles[bucket]
 	if t == nil || !t.match(r, body) {
 		return fault{}, false
@@ -83,6 +82,12 @@ func (p *faultProxy) next(r *http.Request, body []byte) (fault, bool) {
 		p.mu.Lock()
 	}
 	return t.fault, injected
+}
+
+func (p *faultProxy) arrived(bucket string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests[bucket]++
 }
 
 func (p *faultProxy) count(bucket string) int64 {
@@ -101,6 +106,7 @@ func bucketOf(path string) string {
 }
 
 func (p *faultProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.arrived(bucketOf(r.URL.Path))
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the client has gone
