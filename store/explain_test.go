@@ -148,3 +148,55 @@ func TestStalls(t *testing.T) {
 		}
 	}
 }
+
+// TestUnconditionalServer has a server that is said to ignore conditions.
+func TestUnconditionalServer(t *testing.T) {
+	url, requests := cueServer(t, ok("ETag", `"v1"`))
+	s := openStore(t, "s3://b?conditional_writes=false&endpoint="+url)
+	if c := s.Capabilities(); c.AtomicCreate || c.Replace {
+		t.Errorf("capabilities are %+v, want no conditional writes", c)
+	}
+	for verb, err := range map[string]error{
+		"create": s.Create(t.Context(), "o", nil), "replace": s.Replace(t.Context(), "o", nil, "v1"),
+	} {
+		if !errors.Is(err, store.ErrUnsupported) {
+			t.Errorf("%s: error is %v, want ErrUnsupported", verb, err)
+		}
+	}
+	if err := s.Put(t.Context(), "o", nil); err != nil || len(*requests) != 1 {
+		t.Errorf("put: %v after %d requests, want 1", err, len(*requests))
+	}
+}
+
+// TestHiddenKeys has keys of the place where GCS keeps parts.
+func TestHiddenKeys(t *testing.T) {
+	_, requests := cueServer(t, storedAs("AAAAAA=="))
+	s := openStore(t, "gs://b")
+	if err := s.Put(t.Context(), ".heirloom-parts/o", nil); !errors.Is(err, store.ErrInvalid) || len(*requests) > 0 {
+		t.Errorf("put of a key that is never listed: %v, want ErrInvalid", err)
+	}
+}
+
+// TestPayloadSigning wants a SHA-256 of bodies exactly where nothing else guards
+// them.
+func TestPayloadSigning(t *testing.T) {
+	for _, c := range []struct {
+		query string
+		want  bool
+	}{{"", false}, {"&unsigned_payload=false", true}, {"&unsigned_payload=true", false}} {
+		signed := false
+		url, _ := cueServer(t, func(w http.ResponseWriter, r *http.Request) {
+			signed = r.Header.Get("X-Amz-Content-Sha256") != "UNSIGNED-PAYLOAD"
+			if r.Header.Get("X-Amz-Checksum-Crc32c") == "" {
+				t.Error("there is no CRC-32C")
+			}
+			ok("ETag", `"v1"`)(w, r)
+		})
+		if err := openStore(t, "s3://b?endpoint="+url+c.query).Put(t.Context(), "o", []byte("x")); err != nil {
+			t.Error(err)
+		}
+		if signed != c.want {
+			t.Errorf("on this machine with %q: signed is %v, want %v", c.query, signed, c.want)
+		}
+	}
+}

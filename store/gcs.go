@@ -99,6 +99,9 @@ func (b *gcsBackend) writeID(ctx context.Context, key string) (string, error) {
 }
 
 func (b *gcsBackend) write(ctx context.Context, key string, body []byte, cond condition) (Object, error) {
+	if err := checkVisible(key); err != nil {
+		return Object{}, err
+	}
 	o, err := b.object(ctx, key)
 	if err != nil {
 		return Object{}, err

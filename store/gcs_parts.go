@@ -40,6 +40,9 @@ func (b *gcsBackend) partSize(size, want int64) int64 {
 
 // begin takes the id for the token, so that to try again begins nothing else.
 func (b *gcsBackend) begin(ctx context.Context, key, id string) (string, error) {
+	if err := checkVisible(key); err != nil {
+		return "", err
+	}
 	_, err := b.writeHidden(ctx, key, id+"/begun", func(w *storage.Writer) error { return nil })
 	if errors.Is(kindOf(err), ErrPermission) {
 		err = fmt.Errorf("a long object is sent through %s of the bucket: %w", hiddenParts, err)
@@ -78,6 +81,14 @@ func (b *gcsBackend) writeHidden(ctx context.Context, key, name string, fill fun
 	return closed(w)
 }
 
+// checkVisible refuses a key that no listing would show.
+func checkVisible(key string) error {
+	if strings.HasPrefix(key, hiddenParts) {
+		return invalid(fmt.Errorf("keys below %s are those of parts", hiddenParts))
+	}
+	return nil
+}
+
 func checkToken(token string) error {
 	if !regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString(token) {
 		return invalid(fmt.Errorf("%q is no token of an upload", token))
@@ -104,7 +115,7 @@ func (b *gcsBackend) complete(ctx context.Context, key, token string, parts []pa
 	case errors.Is(kind, ErrConflict) && err != nil && cond.absent:
 		return Object{}, errors.Join(ErrExist, brief(err))
 	case errors.Is(kind, ErrNotExist) && err != nil:
-		return Object{}, fmt.Errorf("%w: %v", errUploadGone, brief(err))
+		return Object{}, uploadGone(err)
 	case err != nil:
 		return Object{}, err
 	case attrs.CRC32C != crc:

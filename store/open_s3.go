@@ -26,6 +26,8 @@ type s3Options struct {
 	sendSums    aws.RequestChecksumCalculation
 	requireSums aws.ResponseChecksumValidation
 
+	// unconditional says that the server ignores If-None-Match and If-Match.
+	unconditional  bool
 	unsignedBodies *bool // nil is true over TLS and on this machine
 }
 
@@ -38,6 +40,11 @@ type s3Parameter struct {
 func s3Parameters() []s3Parameter {
 	return []s3Parameter{
 		{"anonymous", func(o *s3Options, v string) (err error) { o.anonymous, err = strconv.ParseBool(v); return err }},
+		{"conditional_writes", func(o *s3Options, v string) error {
+			b, err := strconv.ParseBool(v)
+			o.unconditional = !b
+			return err
+		}},
 		{"endpoint", func(o *s3Options, v string) error { o.endpoint = strings.TrimSuffix(v, "/"); return checkEndpoint(v) }},
 		{"kmskeyid", func(o *s3Options, v string) error { o.kmsKey = v; return nil }},
 		{"profile", func(o *s3Options, v string) error { o.profile = v; return nil }},
@@ -56,6 +63,15 @@ func s3Parameters() []s3Parameter {
 			return err
 		}},
 	}
+}
+
+// allows refuses a write under a condition where the user says that the server
+// knows none: it would overwrite in silence.
+func (o *s3Options) allows(c condition) error {
+	if o.unconditional && !c.none() {
+		return fmt.Errorf("%w: by conditional_writes=false in its URL this server knows no condition of a write", ErrUnsupported)
+	}
+	return nil
 }
 
 // sums reports whether checksums go with what is sent.

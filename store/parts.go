@@ -37,6 +37,11 @@ type parted interface {
 // errUploadGone says that the parts of an upload are void: it is to begin again.
 var errUploadGone = fmt.Errorf("the upload is gone: %w", ErrNotExist)
 
+// uploadGone says so for what a provider said, which itself might be tried again.
+func uploadGone(err error) error {
+	return fmt.Errorf("%w: %s", errUploadGone, brief(err).Error())
+}
+
 // partKeeper is a parted backend whose parts a crash can harm after they
 // arrived.
 type partKeeper interface {

@@ -228,3 +228,16 @@ func TestPartSizes(t *testing.T) {
 		}
 	}
 }
+
+// TestUnsignedBodies wants a SHA-256 in the signature exactly where the network
+// could change a body unseen.
+func TestUnsignedBodies(t *testing.T) {
+	for endpoint, want := range map[string]bool{
+		"": true, "https://s3.example.com": true, "http://127.0.0.1:9000": true, "http://[::1]:9000": true, "http://localhost:9000": true,
+		"http://minio.internal:9000": false, "http://10.0.0.1": false,
+	} {
+		if got := (s3Options{}).unsigned(&endpoint); got != want {
+			t.Errorf("%q: %v, want %v", endpoint, got, want)
+		}
+	}
+}

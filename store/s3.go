@@ -32,7 +32,7 @@ type s3Backend struct {
 }
 
 func (b *s3Backend) capabilities() Capabilities {
-	return Capabilities{AtomicCreate: true, AtomicPut: true, Replace: true, Durable: true, ServerChecksum: b.opts.sums()}
+	return Capabilities{AtomicCreate: !b.opts.unconditional, AtomicPut: true, Replace: !b.opts.unconditional, Durable: true, ServerChecksum: b.opts.sums()}
 }
 
 func (b *s3Backend) close() error { return nil }
@@ -103,6 +103,9 @@ func (b *s3Backend) writeID(ctx context.Context, key string) (string, error) {
 }
 
 func (b *s3Backend) write(ctx context.Context, key string, body []byte, cond condition) (Object, error) {
+	if err := b.opts.allows(cond); err != nil {
+		return Object{}, err
+	}
 	c, err := b.connect(ctx)
 	if err != nil {
 		return Object{}, err

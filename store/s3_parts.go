@@ -140,7 +140,7 @@ func (b *s3Backend) partError(ctx context.Context, key string, t s3Token, err er
 	}
 	_, listErr := c.ListParts(ctx, &s3.ListPartsInput{Bucket: &b.bucket, Key: &key, UploadId: &t.upload, MaxParts: aws.Int32(1)})
 	if errorCode(listErr) == "NoSuchUpload" {
-		return fmt.Errorf("%w: %v", errUploadGone, brief(listErr))
+		return uploadGone(listErr)
 	}
 	return err
 }
@@ -154,6 +154,9 @@ func hungUp(err error) bool {
 func (b *s3Backend) complete(ctx context.Context, key, token string, parts []part, cond condition) (Object, error) {
 	t, err := parseS3Token(token)
 	if err != nil {
+		return Object{}, err
+	}
+	if err := b.opts.allows(cond); err != nil {
 		return Object{}, err
 	}
 	if err := b.stillThere(ctx, key, cond); err != nil {
@@ -215,7 +218,7 @@ func (b *s3Backend) completeOnce(ctx context.Context, key string, t s3Token, par
 func uploadError(err error, cond condition) error {
 	switch errorCode(err) {
 	case "ConditionalRequestConflict", "NoSuchUpload", "InvalidPart":
-		return fmt.Errorf("%w: %v", errUploadGone, brief(err)) // no longer what S3 said, which would be tried again
+		return uploadGone(err)
 	case "NoSuchKey":
 		if cond.version != "" {
 			return errors.Join(ErrConflict, err) // the object that was to be replaced is gone

@@ -64,7 +64,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"s3:///p", store.ErrInvalid, "s3://bucket/prefix"},
 		{"s3://user:secret@b/p", store.ErrInvalid, "no name of one"},
 		{"s3://b/a/../b", store.ErrInvalid, `".."`},
-		{"s3://b?enpoint=http://h", store.ErrInvalid, "known are anonymous, endpoint, kmskeyid"},
+		{"s3://b?enpoint=http://h", store.ErrInvalid, "known are anonymous, conditional_writes, endpoint, kmskeyid"},
 		{"s3://b?endpoint=h:9000", store.ErrInvalid, "http://127.0.0.1:9000"},
 		{"s3://b?endpoint=http://u:secret@h", store.ErrInvalid, "password"},
 		{"s3://b?use_path_style=maybe", store.ErrInvalid, "use_path_style"},
