@@ -125,3 +125,94 @@ func remoteOnce(t *testing.T, url string, local bool) {
 		}
 	}
 }
+
+// Every override changes where the worker writes, and what it is told.
+func TestRemoteFollowsTheLayout(t *testing.T) {
+	root, never := t.TempDir(), false
+	for name, c := range map[string]struct {
+		opts store.Options
+		want func(v store.RemoteView) (got, want string)
+	}{
+		"train path":  {store.Options{TrainPath: "data/t"}, func(v store.RemoteView) (string, string) { return v.TrainDataPath, "/data/t.1" }},
+		"val path":    {store.Options{ValPath: root + "/v"}, func(v store.RemoteView) (string, string) { return v.ValDataPath, "/v.1" }},
+		"test path":   {store.Options{TestPath: "file://" + root + "/h"}, func(v store.RemoteView) (string, string) { return v.TestDataPath, "/h.1" }},
+		"runs path":   {store.Options{RunsPath: "exp"}, func(v store.RemoteView) (string, string) { return v.RunPath, "/exp/r" }},
+		"filename":    {store.Options{CheckpointFilename: "m.pt"}, func(v store.RemoteView) (string, string) { return *v.CheckpointPath, "/runs/r/m.pt" }},
+		"by default":  {store.Options{}, func(v store.RemoteView) (string, string) { return *v.CheckpointPath, "/runs/r/checkpoint.h5" }},
+		"unsaved run": {store.Options{SaveRuns: &never}, func(v store.RemoteView) (string, string) { return fmt.Sprint(v.CheckpointPath), "<nil>" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openWith(t, root, &c.opts)
+			view := s.Layout().Remote("r", 1)
+			if got, want := c.want(view); strings.TrimPrefix(got, "file://"+root) != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+			temp := t.TempDir()
+			r, err := store.OpenRemote(t.Context(), view, &store.RemoteOptions{TempDir: temp})
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir, _ := s.LocalPath(s.Layout().RunDir("r"))
+			if view.SavingRuns != (r.LocalOutputDir() == dir) || view.SavingRuns == strings.HasPrefix(r.LocalOutputDir(), temp) {
+				t.Errorf("the output directory is %s", r.LocalOutputDir())
+			}
+			if err := errors.Join(os.WriteFile(filepath.Join(r.LocalOutputDir(), "f"), nil, 0o600), r.Sync(t.Context()), r.Close()); err != nil {
+				t.Error(err)
+			}
+			if left, _ := os.ReadDir(temp); len(left) > 0 {
+				t.Errorf("scratch stays: %v", left)
+			}
+		})
+	}
+}
+
+func TestOpenRemoteRefuses(t *testing.T) {
+	s := openStore(t, "mem://")
+	if _, err := store.OpenRemote(t.Context(), s.Layout().Remote("r", -1), nil); !errors.Is(err, store.ErrUnsupported) {
+		t.Errorf("mem: %v", err)
+	}
+	view := openStore(t, t.TempDir()).Layout().Remote("r", -1)
+	for _, path := range []string{"/etc", view.RunsPath, view.RunsPath + "/../../x", "s3://b/r", ""} {
+		bad := view
+		bad.RunPath = path
+		if _, err := store.OpenRemote(t.Context(), bad, nil); !errors.Is(err, store.ErrInvalid) {
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+}
+
+// Where the end cannot be stored, the directory stays and is named, and a further
+// Close tries again.
+func TestRemoteKeepsWhatItCannotStore(t *testing.T) {
+	server := servers.VersityGW(t)
+	s := openWith(t, server.URL("p"), nil)
+	down := true
+	r, err := store.OpenRemote(t.Context(), s.Layout().Remote("r", -1), &store.RemoteOptions{URL: s.URL(), TempDir: t.TempDir(), Store: store.Options{
+		Intercept: func(_ context.Context, _ store.Request, do func() error) error {
+			if down {
+				return store.ErrPermission
+			}
+			return do()
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(r.LocalOutputDir(), "precious")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); !errors.Is(err, store.ErrPermission) || !strings.Contains(err.Error(), r.LocalOutputDir()) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(name); err != nil {
+		t.Error(err)
+	}
+	down = false
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(name); err == nil {
+		t.Error("scratch stays")
+	}
+}

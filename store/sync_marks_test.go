@@ -216,4 +216,12 @@ func TestSyncSeesAChangeThatDoesNotShow(t *testing.T) {
 		}
 		m.want(map[string]string{"f": text})
 	}
+	notes, err := filepath.Glob(filepath.Join(m.dir, ".heirloom-sync", "sent-*"))
+	if err != nil || len(notes) != 1 {
+		t.Fatal(notes, err)
+	}
+	// Not every kernel's clock is coarse enough to show it.
+	if body, err := os.ReadFile(notes[0]); err != nil || !strings.Contains(string(body), `"young":true`) {
+		t.Errorf("a file read right after its change is not to be read again: %s, %v", body, err)
+	}
 }
