@@ -97,3 +97,27 @@ func TestStoringEndsWithTheGraceTime(t *testing.T) {
 		t.Errorf("kept %v, told %v", kept, err)
 	}
 }
+
+// What Horovod calls the overrides, as far as a run goes by them.
+func TestRunFollowsTheLayout(t *testing.T) {
+	l := newLauncher(t, "mem://", &store.Options{RunsPath: "experiments", CheckpointFilename: "model.bin", TrainPath: "data/t", ValPath: "data/v", TestPath: "data/h"})
+	var started Started
+	job := sh(`echo w > $HEIRLOOM_OUTPUT_DIR/model.bin`)
+	result, err := l.Run(t.Context(), job, func(s Started) { started = s })
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := readRun(t, l, result.RunID)
+	a := artifact(t, run, "model.bin")
+	if want := "experiments/" + store.EncodeRun(string(run.ID)) + "/model.bin"; a.Key() != want || a.Kind() != tracker.KindCheckpoint {
+		t.Errorf("key %s, kind %s, want %s", a.Key(), a.Kind(), want)
+	}
+	if !strings.HasPrefix(started.OutputDir, l.TempDir) {
+		t.Errorf("scratch is %s, not below %s", started.OutputDir, l.TempDir)
+	}
+	for obj, err := range l.Store.List(t.Context(), "") {
+		if err != nil || strings.HasPrefix(string(obj.Key), "data/") || strings.HasPrefix(string(obj.Key), "runs/") {
+			t.Errorf("the run wrote %s, %v", obj.Key, err)
+		}
+	}
+}
