@@ -79,7 +79,7 @@ func Open(root string, c Config) (*Bucket, error) {
 		b.api = &volume{client: b.client, root: b.root}
 		return b, checkVolume(b.root)
 	}
-	b.api = &dbfs{client: b.client, root: b.root}
+	b.api = &dbfs{client: b.client, root: b.root, block: maxBlock}
 	return b, nil
 }
 

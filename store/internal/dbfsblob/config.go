@@ -132,7 +132,7 @@ func cleanHost(host string) (string, error) {
 		return "", fmt.Errorf("the Databricks host is no address like https://name.cloud.databricks.com: %w", fs.ErrInvalid)
 	}
 	local := u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()
-	if u.Scheme != "https" && !(u.Scheme == "http" && local) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !local) {
 		return "", fmt.Errorf("the Databricks host %s://%s is not reached by https: %w", u.Scheme, u.Host, fs.ErrInvalid)
 	}
 	return u.Scheme + "://" + u.Host, nil

@@ -18,6 +18,7 @@ const maxBlock = 1 << 20
 type dbfs struct {
 	client *client
 	root   string
+	block  int64 // maxBlock, less in tests
 }
 
 // fileInfo is what the API says of a path.

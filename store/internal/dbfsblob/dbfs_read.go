@@ -43,8 +43,8 @@ func (r *blockReader) next() error {
 	if r.at == r.end {
 		return nil
 	}
-	whole := r.at == 0 && r.end == r.object.Size && r.end < maxBlock
-	want := min(r.end-r.at, maxBlock)
+	whole := r.at == 0 && r.end == r.object.Size && r.end < r.api.block
+	want := min(r.end-r.at, r.api.block)
 	ask := want
 	if whole {
 		ask++ // shows one that has grown

@@ -22,11 +22,11 @@ const (
 // write replaces a small object with one request, which is the nearest that the API has to one step. All else goes
 // through a temporary file.
 func (d *dbfs) write(ctx context.Context, file string, body []byte, mode Mode) error {
-	if mode == Replace && len(body) <= maxBlock {
+	if mode == Replace && int64(len(body)) <= d.block {
 		return d.inTheWay(ctx, file, d.put(ctx, file, body))
 	}
 	_, err := d.viaTemp(ctx, file, mode, func(temp string) (int64, error) {
-		if len(body) <= maxBlock {
+		if int64(len(body)) <= d.block {
 			return int64(len(body)), d.put(ctx, temp, body)
 		}
 		return int64(len(body)), d.upload(ctx, temp, bytes.NewReader(body))
@@ -108,7 +108,7 @@ type handle struct {
 }
 
 func (d *dbfs) addBlocks(ctx context.Context, h handle, r io.Reader) error {
-	block := make([]byte, maxBlock)
+	block := make([]byte, d.block)
 	for {
 		n, err := io.ReadFull(r, block)
 		if n > 0 {

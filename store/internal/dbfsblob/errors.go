@@ -12,9 +12,9 @@ import (
 
 // Kinds of error beyond those of io/fs and errors.ErrUnsupported.
 var (
-	ErrUnavailable = errors.New("Databricks is unavailable")
-	ErrNoSpace     = errors.New("too large for Databricks")
-	ErrCorrupt     = errors.New("corrupt in Databricks")
+	ErrUnavailable = errors.New("the workspace is unavailable")
+	ErrNoSpace     = errors.New("too large for the workspace")
+	ErrCorrupt     = errors.New("corrupt in the workspace")
 	ErrConflict    = errors.New("changed by someone else")
 	// ErrRange tells that a range begins behind the end of an object.
 	ErrRange = fmt.Errorf("the range begins behind the end: %w", fs.ErrInvalid)
@@ -85,11 +85,6 @@ func kindOf(err error) error {
 		}
 	}
 	return nil
-}
-
-func isCode(err error, code string) bool {
-	e, ok := errors.AsType[*Error](err)
-	return ok && e.Code == code
 }
 
 // kindOfAnswer tells the kind of an answer by its error_code, which says more than the status, and by the status where

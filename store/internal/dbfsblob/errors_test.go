@@ -136,7 +136,7 @@ func TestInTheWay(t *testing.T) {
 		if err := b.Put(ctx, "dir/file", []byte("x")); err != nil {
 			t.Fatal(err)
 		}
-		long := strings.NewReader(strings.Repeat("x", 2*maxBlock))
+		long := strings.NewReader(strings.Repeat("x", 2*testBlock))
 		for what, err := range map[string]error{
 			"put on a directory":     b.Put(ctx, "dir", nil),
 			"create on a directory":  b.Create(ctx, "dir", []byte("x")),

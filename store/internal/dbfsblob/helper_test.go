@@ -12,6 +12,9 @@ import (
 	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 )
 
+// testBlock makes objects of many blocks small.
+const testBlock = 4 << 10
+
 func open(t *testing.T, server *servers.Databricks, root string) *Bucket {
 	t.Helper()
 	return openAs(t, root, Config{Host: server.Host, Token: server.Token, Source: "the test"})
@@ -22,6 +25,9 @@ func openAs(t *testing.T, root string, c Config) *Bucket {
 	b, err := Open(root, c)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if d, ok := b.api.(*dbfs); ok {
+		d.block = testBlock
 	}
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {

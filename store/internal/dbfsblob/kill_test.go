@@ -40,11 +40,14 @@ func writeForEver(root string) error {
 	if err != nil {
 		return err
 	}
+	if d, ok := b.api.(*dbfs); ok {
+		d.block = testBlock
+	}
 	fmt.Println("ready")
 	ctx := context.Background()
 	for n := 0; ; n++ {
-		body := sealed(rand.IntN(1 << rand.IntN(22)))
-		if err := b.Put(ctx, "replaced", sealed(len(body)%(maxBlock-20))); err != nil {
+		body := sealed(rand.IntN(1 << rand.IntN(18)))
+		if err := b.Put(ctx, "replaced", sealed(len(body)%(testBlock-20))); err != nil {
 			return err
 		}
 		if err := b.Create(ctx, fmt.Sprintf("created/%d", n), body); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -20,7 +20,7 @@ func anyRequest(*http.Request) bool { return true }
 // workspace refuse. What the key holds then is whole, the old or the new; nothing else is left but a temporary file that is
 // swept, and doing the write again gives the new.
 func TestEachRequestFails(t *testing.T) {
-	long := bytes.Repeat([]byte("n"), maxBlock+1)
+	long := bytes.Repeat([]byte("n"), testBlock+1)
 	for _, write := range []struct {
 		name string
 		body []byte
@@ -68,7 +68,7 @@ func tryFault(t *testing.T, server *servers.Databricks, b *Bucket, n int64, faul
 	for _, key := range []string{"d/k", "d/e/k"} {
 		got, readErr := b.read(t.Context(), key)
 		switch {
-		case errors.Is(readErr, fs.ErrNotExist) && (key == "d/e/k" || err != nil && len(body) > maxBlock):
+		case errors.Is(readErr, fs.ErrNotExist) && (key == "d/e/k" || err != nil && len(body) > testBlock):
 		case readErr != nil || got != "old" && got != string(body):
 			t.Errorf("request %d: %s has %d bytes, %v", n, key, len(got), readErr)
 		}
@@ -129,7 +129,7 @@ func TestFailedStreams(t *testing.T) {
 			t.Fatal(err)
 		}
 		broken := errors.New("the source broke")
-		for _, size := range []int{0, 1, maxBlock, 2*maxBlock + 1} {
+		for _, size := range []int{0, 1, testBlock, 2*testBlock + 1} {
 			for _, key := range []string{"old", "new"} {
 				source := io.MultiReader(strings.NewReader(strings.Repeat("x", size)), failing{broken})
 				if _, err := b.PutStream(t.Context(), key, source, Replace); !errors.Is(err, broken) {
@@ -150,7 +150,7 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 func TestIdleHandle(t *testing.T) {
 	server := servers.DBFS(t)
 	b := open(t, server, "/dir")
-	block := strings.Repeat("x", maxBlock)
+	block := strings.Repeat("x", testBlock)
 	source := io.MultiReader(strings.NewReader(block), pausing{server.Idle}, strings.NewReader(block))
 	if _, err := b.PutStream(t.Context(), "k", source, Replace); err == nil {
 		t.Error("a stream whose handle ended is stored")

@@ -16,15 +16,15 @@ import (
 // and by others: what is read to the end is of one version, or there is an error.
 func TestReadWhileReplaced(t *testing.T) {
 	for name, replacement := range map[string]string{
-		"the same size": strings.Repeat("b", 3*maxBlock), "shorter": strings.Repeat("b", maxBlock+1), "longer": strings.Repeat("b", 4*maxBlock), "empty": "",
+		"the same size": strings.Repeat("b", 3*testBlock), "shorter": strings.Repeat("b", testBlock+1), "longer": strings.Repeat("b", 4*testBlock), "empty": "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachAPI(t, func(t *testing.T, server *servers.Databricks, b *Bucket) {
-				old := strings.Repeat("a", 3*maxBlock)
+				old := strings.Repeat("a", 3*testBlock)
 				if err := b.Put(t.Context(), "k", []byte(old)); err != nil {
 					t.Fatal(err)
 				}
-				for _, offset := range []int64{0, maxBlock, 2*maxBlock + 7} {
+				for _, offset := range []int64{0, testBlock, 2*testBlock + 7} {
 					r, err := b.Open(t.Context(), "k", offset, -1, "")
 					if err != nil {
 						t.Fatal(err)
@@ -56,7 +56,7 @@ func TestReadWhileReplaced(t *testing.T) {
 // TestRangesOfOneVersion reads ranges at once from a reader each.
 func TestRangesOfOneVersion(t *testing.T) {
 	eachAPI(t, func(t *testing.T, _ *servers.Databricks, b *Bucket) {
-		body := bytes.Repeat([]byte("0123456789abcde\n"), maxBlock/4)
+		body := bytes.Repeat([]byte("0123456789abcde\n"), testBlock/4)
 		if _, err := b.PutStream(t.Context(), "k", bytes.NewReader(body), Create); err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestRangesOfOneVersion(t *testing.T) {
 		var group sync.WaitGroup
 		for i := range int64(8) {
 			group.Go(func() {
-				offset, length := i*maxBlock/2+i, int64(maxBlock/2+3)
+				offset, length := i*testBlock/2+i, int64(testBlock/2+3)
 				r, err := b.Open(t.Context(), "k", offset, length, o.Version)
 				if err != nil {
 					t.Error(err)
@@ -93,7 +93,7 @@ func TestRangesOfOneVersion(t *testing.T) {
 // TestBrokenReads breaks the connection, or has the workspace refuse, at each request of a read.
 func TestBrokenReads(t *testing.T) {
 	eachAPI(t, func(t *testing.T, server *servers.Databricks, b *Bucket) {
-		body := strings.Repeat("x", 2*maxBlock)
+		body := strings.Repeat("x", 2*testBlock)
 		if err := b.Put(t.Context(), "k", []byte(body)); err != nil {
 			t.Fatal(err)
 		}

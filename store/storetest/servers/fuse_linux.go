@@ -36,10 +36,12 @@ func mountFUSE(t testing.TB, rename syscall.Errno) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := &fs.LoopbackRoot{Path: data, NewNode: func(data *fs.LoopbackRoot, _ *fs.Inode, _ string, _ *syscall.Stat_t) fs.InodeEmbedder {
+	root := &fs.LoopbackRoot{Path: data}
+	//nolint:staticcheck // what replaces NewNode wraps nodes, and the wrapper has no way to what it wraps
+	root.NewNode = func(data *fs.LoopbackRoot, _ *fs.Inode, _ string, _ *syscall.Stat_t) fs.InodeEmbedder {
 		return &sequentialNode{LoopbackNode: fs.LoopbackNode{RootData: data}, rename: rename}
-	}}
-	root.RootNode = root.NewNode(root, nil, "", nil)
+	}
+	root.RootNode = &sequentialNode{LoopbackNode: fs.LoopbackNode{RootData: root}, rename: rename}
 	never := time.Duration(0)
 	server, err := fs.Mount(dir, root.RootNode, &fs.Options{
 		EntryTimeout: &never, AttrTimeout: &never,
