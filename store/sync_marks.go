@@ -48,8 +48,11 @@ func markOf(file string, text func() string) *syncMark {
 		return &syncMark{rankCommit, named("", ".distcp"), true}
 	case "commit_success.txt", "_CHECKPOINT_METADATA", "_SUCCESS": // Orbax, Spark
 		return &syncMark{rankCommit, func(other string) bool { return below(other) && !isCommit(path.Base(other)) }, true}
-	case "_METADATA", "manifest.ocdbt":
-		return &syncMark{rankIndex, func(other string) bool { return below(other) && !isCommit(path.Base(other)) }, false}
+	case "_METADATA", "manifest.ocdbt": // Orbax; they stand beside one another, and neither waits for the other
+		return &syncMark{rankIndex, func(other string) bool {
+			name := path.Base(other)
+			return below(other) && !isCommit(name) && name != "_METADATA" && name != "manifest.ocdbt"
+		}, false}
 	case "trainer_state.json": // Hugging Face; it stands at the root too, and commits nothing there
 		if strings.HasPrefix(path.Base(path.Dir(file)), "checkpoint-") {
 			return &syncMark{rankCommit, below, true}

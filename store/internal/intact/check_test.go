@@ -118,6 +118,7 @@ func TestVerdicts(t *testing.T) {
 		{"reserved.json", "{}\x00\x00", false},
 		{"zeros.npz", "\x00\x00\x00\x00", false},
 		{"zeros.h5", string(make([]byte, 4096)), false},
+		{"open.h5", string(append(superblock(0, 13, 24, 2048), make([]byte, 1<<20)...)), false},
 		{"longer.safetensors", string(safetensors(`{}`, 1)), false},
 		{"huge.safetensors", "\xff\xff\xff\xff\xff\xff\xff\xff", false},
 		{"odd.safetensors", string(safetensors(`{"a":[]}`, 0)), false},

@@ -68,7 +68,9 @@ const hdf5Magic = "\x89HDF\r\n\x1a\n"
 
 // checkHDF5 finds the superblock, which may stand behind a block of the user's
 // of 512 bytes or a doubling of them, and reads where the file ends. The library
-// writes it last, so that a file under way has none, or one that tells of more.
+// cuts a file to that length when it closes it, and writes it last: a file under
+// way has no superblock, or one that still tells of the few bytes of its
+// beginning.
 func checkHDF5(f file) error {
 	for at := int64(0); at+8 <= f.size; at = max(512, at*2) {
 		b, err := f.read(at, 8)
@@ -110,8 +112,8 @@ func checkSuperblock(f file, at int64) error {
 	}
 	var address [8]byte
 	copy(address[:], b)
-	if end := binary.LittleEndian.Uint64(address[:]); end > uint64(f.size) {
-		return incomplete("it has %d bytes of %d", f.size, end)
+	if end := binary.LittleEndian.Uint64(address[:]); end != uint64(f.size) {
+		return incomplete("it has %d bytes, and its superblock tells of %d", f.size, end)
 	}
 	return nil
 }
