@@ -158,7 +158,11 @@ func (b *Bucket) ticket(ctx context.Context, client *krb.Client, service string)
 		}
 		errs = append(errs, err)
 	}
-	return kerberosError("get a Kerberos ticket", errors.Join(errs...))
+	what := "get a Kerberos ticket"
+	if b.opts.Keytab == "" {
+		what += " (kinit renews the ticket cache)"
+	}
+	return kerberosError(what, errors.Join(errs...))
 }
 
 func kerberosError(what string, err error) error {

@@ -223,9 +223,9 @@ func readable(info fs.FileInfo) error {
 	case !ok:
 		return nil
 	case status.GetEcPolicy() != nil && status.GetEcPolicy().GetId() != 0:
-		return fmt.Errorf("erasure-coded files: %w", errors.ErrUnsupported)
+		return fmt.Errorf("an erasure-coded directory or file (hdfs ec -setPolicy -replicate makes new files of a directory plain): %w", errors.ErrUnsupported)
 	case status.GetFileEncryptionInfo() != nil:
-		return fmt.Errorf("files in an encryption zone: %w", errors.ErrUnsupported)
+		return fmt.Errorf("a directory or file in an encryption zone, for which the key server (KMS) would be needed; take a directory outside of it: %w", errors.ErrUnsupported)
 	}
 	return nil
 }

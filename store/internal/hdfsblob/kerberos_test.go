@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 )
@@ -84,6 +86,9 @@ func testKerberos(t *testing.T, protection string, properties map[string]string)
 			t.Errorf("delete by %s: %v", c.name, err)
 		}
 	}
+	if protection == "authentication" {
+		t.Run("tickets expire", func(t *testing.T) { testTicketsExpire(t, kdc, getenv) })
+	}
 	none := filepath.Join(t.TempDir(), "none")
 	b, err := Open("", "/shared", &Options{Getenv: getenv, TicketCache: none})
 	if err != nil {
@@ -93,4 +98,64 @@ func testKerberos(t *testing.T, protection string, properties map[string]string)
 	if _, err := b.Stat(t.Context(), "k"); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("stat without a ticket: %v, want ErrPermission", err)
 	}
+}
+
+// testTicketsExpire outlives tickets of 3 seconds: a keytab gets new ones, and a ticket cache wants kinit, after which the
+// bucket that failed goes on.
+func testTicketsExpire(t *testing.T, kdc *servers.KDC, getenv func(string) string) {
+	const life = 3 * time.Second
+	keytab := kdc.Keytab("short", "short")
+	kdc.Limit("short", life)
+	cache := filepath.Join(t.TempDir(), "tickets")
+	kdc.Tickets(cache, "short", keytab, life)
+	byKeytab, byCache := ticketBucket(t, getenv, Options{Keytab: keytab, Principal: "short"}), ticketBucket(t, getenv, Options{TicketCache: cache})
+	var err error
+	start := time.Now()
+	for time.Since(start) < life+time.Second || err == nil && time.Since(start) < 10*life {
+		if err == nil {
+			err = freshStat(t, byCache)
+		}
+		if keytabErr := freshStat(t, byKeytab); keytabErr != nil {
+			t.Fatalf("stat by keytab: %v", keytabErr)
+		}
+		wait(t.Context(), 100*time.Millisecond)
+	}
+	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "kinit") {
+		t.Errorf("stat with an expired ticket: %v, want ErrPermission that names kinit", err)
+	}
+	kdc.Tickets(cache, "short", keytab, life)
+	if err := freshStat(t, byCache); err != nil {
+		t.Errorf("stat with a ticket cache that was renewed: %v", err)
+	}
+}
+
+func ticketBucket(t *testing.T, getenv func(string) string, opts Options) *Bucket {
+	t.Helper()
+	opts.Getenv = getenv
+	b, err := Open("", "/shared", &opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+// freshStat makes a request on a connection of its own, which is what takes a ticket.
+func freshStat(t *testing.T, b *Bucket) error {
+	t.Helper()
+	for {
+		c, err := b.idleClient()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c == nil {
+			break
+		}
+		c.discard()
+	}
+	_, err := b.Stat(t.Context(), "none")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }

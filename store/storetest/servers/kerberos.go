@@ -124,8 +124,20 @@ func (k *KDC) Keytab(name string, principals ...string) string {
 func (k *KDC) TicketCache(principal, keytab string) string {
 	k.t.Helper()
 	file := filepath.Join(k.dir, "tickets-"+strings.ReplaceAll(principal, "/", "-"))
-	k.run("kinit", "-c", "FILE:"+file, "-k", "-t", keytab, principal)
+	k.Tickets(file, principal, keytab, 10*time.Hour)
 	return file
+}
+
+// Tickets puts a ticket that is good for so many seconds into a file.
+func (k *KDC) Tickets(file, principal, keytab string, life time.Duration) {
+	k.t.Helper()
+	k.run("kinit", "-l", fmt.Sprintf("%ds", int(life.Seconds())), "-c", "FILE:"+file, "-k", "-t", keytab, principal)
+}
+
+// Limit bounds the life of the tickets that a principal gets from now on.
+func (k *KDC) Limit(principal string, life time.Duration) {
+	k.t.Helper()
+	k.run("kadmin.local", "-r", realm, "-q", fmt.Sprintf(`modprinc -maxlife "%d seconds" %s`, int(life.Seconds()), principal))
 }
 
 // hadoop is what makes a cluster use this KDC. protection is the least that
