@@ -20,7 +20,7 @@ func (e *examination) credentials(ctx context.Context) Finding {
 	switch {
 	case err != nil:
 		f := explain("find credentials", err)
-		if f.Err == store.ErrPermission {
+		if errors.Is(f.Err, store.ErrPermission) {
 			f.Message, f.Advice = cause(err), "set the AWS_ variables or AWS_PROFILE, or log in; for Google: gcloud auth application-default login"
 		}
 		return f
