@@ -282,6 +282,9 @@ func runCell(t *testing.T, proxy *faultProxy, bucket, url string, f fault, op op
 	if sent, counted := proxy.count(bucket), s.Stats().Total(); sent != counted && !cancelled {
 		t.Errorf("%s, %s: %d requests, %d are counted", f.name, op.name, sent, counted)
 	}
+	if begun := s.Stats().Requests["begin"]; f.name == "409" && strings.HasSuffix(op.name, ":end") && s.Scheme() == "s3" && begun != 2 {
+		t.Errorf("%s, %s: begun %d times, want 2: a conflict makes the parts void", f.name, op.name, begun)
+	}
 	if took := time.Since(start); strings.Contains(f.name, "Retry-After") && took < time.Second {
 		t.Errorf("%s, %s: tried again after %v", f.name, op.name, took)
 	}
