@@ -6,7 +6,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/heirloom-ml/heirloom/store/internal/settle"
 )
@@ -27,8 +26,6 @@ type syncItem struct {
 
 // newest is when it was last changed, in nanoseconds.
 func (i *syncItem) newest() int64 { return max(i.id.Modified, i.id.Changed) }
-
-func (i *syncItem) modTime() time.Time { return time.Unix(0, i.id.Modified).UTC() }
 
 // scan lists the directory. An error in it is one of its reading: the files that
 // could be seen are returned too.
