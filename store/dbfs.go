@@ -20,7 +20,7 @@ type dbfsBackend struct {
 // here. A volume takes a file and the condition on it in one request; DBFS does not say
 // that a move looks and moves in one step, nor how a put replaces.
 func (b *dbfsBackend) capabilities() Capabilities {
-	return Capabilities{AtomicCreate: b.bucket.Volume(), AtomicPut: b.bucket.Volume()}
+	return Capabilities{AtomicCreate: b.bucket.Volume(), AtomicPut: b.bucket.Volume(), CoarseVersion: true}
 }
 
 func (b *dbfsBackend) endpoint() string { return b.bucket.Host() }

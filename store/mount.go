@@ -19,7 +19,7 @@ type mountBackend struct {
 // capabilities: nothing is said in public of how the mount renames, what a flush
 // means, or what other machines see of it. Create has one winner among the processes of one
 // user on one machine.
-func (b *mountBackend) capabilities() Capabilities { return Capabilities{} }
+func (b *mountBackend) capabilities() Capabilities { return Capabilities{CoarseVersion: true} }
 
 func (b *mountBackend) close() error { return b.bucket.Close() }
 

@@ -26,5 +26,8 @@ type Capabilities struct {
 	Replace        bool // Replace works: compare-and-swap on Version
 	Append         bool // AddLines appends instead of rewriting
 	Durable        bool // a write that returned survives a loss of power
+	// CoarseVersion is a lack: two writes of one size within the resolution of the
+	// backend's clock, up to a second, have one Version.
+	CoarseVersion  bool
 	ServerChecksum bool // the far side checks what it received against a checksum of ours
 }
