@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -33,8 +32,7 @@ func move(tb testing.TB, cmd *exec.Cmd) moved {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		tb.Fatalf("%v: %v\n%s", cmd.Args, err, out)
 	}
-	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	return moved{time.Since(start), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), usage.Maxrss << 10}
+	return moved{time.Since(start), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), peak(cmd.ProcessState)}
 }
 
 // mover is this binary as a client.
