@@ -29,7 +29,7 @@ type Case struct {
 
 // Cases is the table, in the order in which it is run.
 func Cases() []Case {
-	return slices.Concat(readCases(), writeCases(), createCases(), streamCases(), keyCases(), listCases(), lineCases(), durableCases(), otherCases())
+	return slices.Concat(readCases(), writeCases(), createCases(), streamCases(), transferCases(), keyCases(), listCases(), lineCases(), durableCases(), otherCases())
 }
 
 // Run tries every case in a test of its own, each on a store of its own from
