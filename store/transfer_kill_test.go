@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"syscall"
 	"testing"
 
 	"github.com/heirloom-ml/heirloom/store"
@@ -43,6 +45,9 @@ func TestMoveProcess(t *testing.T) {
 		return do()
 	}})
 	opts := &store.TransferOptions{JournalDir: os.Getenv(moveNotesVar), PartSize: killedPart, Parallel: 4}
+	if opts.JournalDir == "" {
+		opts = nil // as users have it
+	}
 	move := s.Download
 	if os.Getenv(moveVerbVar) == "up" {
 		move = func(ctx context.Context, key store.Key, path string, opts *store.TransferOptions) (store.Transferred, error) {
@@ -58,7 +63,8 @@ func TestMoveProcess(t *testing.T) {
 // mover is a chain of processes that are killed and of one that is not.
 type mover struct {
 	verb, url, file, notes string
-	parts                  int // begun by all of them
+	parts                  int   // begun by all of them
+	memory                 int64 // bytes, the most that the last one held
 }
 
 // live runs one process, to its end or until it has begun so many parts, and says
@@ -90,6 +96,9 @@ func (m *mover) live(t *testing.T, parts int) bool {
 	}
 	if err := cmd.Wait(); err != nil && parts > 0 {
 		t.Fatalf("it failed by itself: %v\n%s", err, said)
+	}
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		m.memory = usage.Maxrss << 10
 	}
 	return finished
 }
@@ -176,4 +185,31 @@ func absentIsFine(err error) error {
 		return nil
 	}
 	return err
+}
+
+// TestTransferMemory moves a file that is longer than the memory a client may
+// take.
+func TestTransferMemory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("other systems count memory in another unit")
+	}
+	size, most := int64(256<<20), int64(200<<20)
+	if storetest.Rounds(20) == 20 {
+		size = 1 << 30
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Truncate(file, size)); err != nil {
+		t.Fatal(err)
+	}
+	url := servers.VersityGW(t).URL("")
+	for _, verb := range []string{"up", "down"} {
+		m := &mover{verb: verb, url: url, file: file}
+		if !m.live(t, -1) {
+			t.Fatalf("%s: it did not finish", verb)
+		}
+		t.Logf("%s: %d MiB at most for %d MiB", verb, m.memory>>20, size>>20)
+		if m.memory > most {
+			t.Errorf("%s: it held %d bytes, want at most %d", verb, m.memory, most)
+		}
+	}
 }
