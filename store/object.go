@@ -21,11 +21,11 @@ type Entry struct {
 
 // Capabilities are what a backend promises beyond the contract of the package.
 type Capabilities struct {
-	AtomicCreate   bool // Create has exactly one winner
-	AtomicPut      bool // a reader during a Put sees the old bytes or the new
-	Replace        bool // Replace works: compare-and-swap on Version
-	Append         bool // AddLines appends instead of rewriting
-	Durable        bool // a write that returned survives a loss of power
+	AtomicCreate bool // Create has exactly one winner
+	AtomicPut    bool // a reader during a Put sees the old bytes or the new
+	Replace      bool // Replace works: compare-and-swap on Version
+	Append       bool // AddLines appends instead of rewriting
+	Durable      bool // a write that returned survives a loss of power
 	// CoarseVersion is a lack: two writes of one size within the resolution of the
 	// backend's clock, up to a second, have one Version.
 	CoarseVersion  bool

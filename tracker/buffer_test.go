@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -143,29 +141,6 @@ func TestAppRunOutage(t *testing.T) {
 	check(t, err)
 	if m, err := tr.Metadata(t.Context(), runA); err != nil || dump(t, m) != `{"n": 2}` || len(history) != 3 {
 		t.Errorf("metadata is %s, %d values, %v", dump(t, m), len(history), err)
-	}
-}
-
-// TestFlushOn kills a job in the midst of its reports.
-func TestFlushOn(t *testing.T) {
-	dir := t.TempDir()
-	cmd := helper(t, "report", dir)
-	out, err := cmd.StdoutPipe()
-	check(t, err)
-	check(t, cmd.Start())
-	line := make([]byte, 9)
-	_, err = out.Read(line)
-	check(t, err)
-	check(t, cmd.Process.Signal(syscall.SIGTERM))
-	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGTERM {
-		t.Errorf("the job ended with %v, want SIGTERM", err)
-	}
-	tr := tracker.NewFileTracker(openStore(t, dir, nil), nil)
-	m, err := tr.Metadata(t.Context(), runA)
-	check(t, err)
-	if dump(t, m) != `{"first": 1, "second": 2}` {
-		t.Errorf("metadata is %s", dump(t, m))
 	}
 }
 

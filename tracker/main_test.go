@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/heirloom-ml/heirloom/store"
@@ -20,11 +20,12 @@ import (
 const helperVariable = "HEIRLOOM_TRACKER_TEST_HELPER"
 
 func helpers() map[string]func(ctx context.Context, tr *tracker.FileTracker, args []string) error {
-	return map[string]func(context.Context, *tracker.FileTracker, []string) error{
+	all := signalHelpers()
+	maps.Copy(all, map[string]func(context.Context, *tracker.FileTracker, []string) error{
 		"record": recordAndTell,
 		"link":   addLinks,
-		"report": reportAndWait,
-	}
+	})
+	return all
 }
 
 func TestMain(m *testing.M) {
@@ -98,20 +99,6 @@ func linkAll(ctx context.Context, tr *tracker.FileTracker, process string, n int
 		}
 	}
 	return nil
-}
-
-// reportAndWait reports twice, says so, and waits for a signal.
-func reportAndWait(ctx context.Context, tr *tracker.FileTracker, _ []string) error {
-	run := tracker.NewAppRun(runA, tr)
-	defer run.FlushOn(syscall.SIGTERM)()
-	for _, key := range []string{"first", "second"} {
-		if err := run.AddMetadata(ctx, object(key, int64(len(key)-4))); err != nil {
-			return err
-		}
-	}
-	fmt.Println("reported")
-	<-ctx.Done() // for ever
-	return run.Close()
 }
 
 // told reads acknowledgements: "kind number".

@@ -1,3 +1,5 @@
+//go:build unix
+
 package tracker
 
 import (
@@ -5,15 +7,18 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"syscall"
 )
 
 // FlushOn writes what waits when one of the signals arrives, and then lets it do
 // what it does by default, which is to end the process. It is for programs that
 // handle none themselves; others call Flush. stop ends it.
-func (r *AppRun) FlushOn(signals ...os.Signal) (stop func()) {
+func (r *AppRun) FlushOn(signals ...syscall.Signal) (stop func()) {
 	arrived := make(chan os.Signal, 1)
 	done := make(chan struct{})
-	signal.Notify(arrived, signals...)
+	for _, s := range signals {
+		signal.Notify(arrived, s)
+	}
 	go func() {
 		select {
 		case <-done:
@@ -22,19 +27,13 @@ func (r *AppRun) FlushOn(signals ...os.Signal) (stop func()) {
 			defer cancel()
 			_ = r.Flush(ctx) // the process ends; there is nobody to tell
 			signal.Reset(s)
-			endBy(s)
+			if s, ok := s.(syscall.Signal); ok {
+				_ = syscall.Kill(os.Getpid(), s) // no process is refused to signal itself
+			}
 		}
 	}()
 	return sync.OnceFunc(func() {
 		signal.Stop(arrived)
 		close(done)
 	})
-}
-
-// endBy ends the process by the signal, or where that cannot be as if by it.
-func endBy(s os.Signal) {
-	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(s) == nil {
-		return
-	}
-	os.Exit(1)
 }
