@@ -5,19 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"strings"
-	"time"
 
 	"github.com/heirloom-ml/heirloom/store/internal/filelock"
-)
-
-const (
-	lockPauseMin = time.Millisecond
-	lockPauseMax = 20 * time.Millisecond
 )
 
 // keyLock orders the writers of one file within the process, so that they do not poll for the system's lock.
@@ -76,7 +69,7 @@ func (b *Bucket) appendOnce(ctx context.Context, root *os.Root, p string, lines 
 	if !info.Mode().IsRegular() {
 		return false, &fs.PathError{Op: "append", Path: p, Err: fmt.Errorf("not a regular file: %w", fs.ErrInvalid)}
 	}
-	if err := lock(ctx, f); err != nil {
+	if err := filelock.Wait(ctx, f); err != nil {
 		return false, err
 	}
 	there, err := root.Stat(p)
@@ -89,19 +82,14 @@ func (b *Bucket) appendOnce(ctx context.Context, root *os.Root, p string, lines 
 	return true, b.extend(root, f, p, lines)
 }
 
-// extend appends what is missing to the locked file and makes it durable, also what another has just appended.
+// extend appends what is missing to the locked file and makes it durable, also what another has just appended. It lets
+// go of the lock before, so that one flush of the disk serves all who wait for one.
 func (b *Bucket) extend(root *os.Root, f *os.File, p string, lines []string) error {
-	body, err := io.ReadAll(f)
-	if err != nil {
+	if err := b.appendMissing(f, p, lines); err != nil {
 		return err
 	}
-	size := int64(len(body))
-	for _, add := range missing(body, lines) {
-		n, err := b.sys.write(f, add)
-		if err != nil {
-			return errors.Join(err, undo(f, size, n))
-		}
-		size += int64(n)
+	if err := filelock.Release(f); err != nil {
+		return err
 	}
 	if err := b.sys.syncFile(f); err != nil {
 		return err
@@ -120,6 +108,22 @@ func (b *Bucket) extend(root *os.Root, f *os.File, p string, lines []string) err
 	return nil
 }
 
+func (b *Bucket) appendMissing(f *os.File, p string, lines []string) error {
+	known, err := b.readLines(f, p)
+	if err != nil {
+		return err
+	}
+	size := known.size + int64(len(known.open))
+	for _, add := range known.missing(lines) {
+		n, err := b.sys.write(f, add)
+		if err != nil {
+			return errors.Join(err, undo(f, size, n))
+		}
+		size += int64(n)
+	}
+	return nil
+}
+
 // undo takes back the part of a line that was written.
 func undo(f *os.File, size int64, n int) error {
 	if n <= 0 {
@@ -128,43 +132,7 @@ func undo(f *os.File, size int64, n int) error {
 	return f.Truncate(size)
 }
 
-// missing returns what to append, each with one write, so that body has all of lines.
-func missing(body []byte, lines []string) [][]byte {
-	var adds [][]byte
-	have := map[string]bool{}
-	for line := range bytes.Lines(body) {
-		have[string(bytes.TrimSuffix(line, []byte("\n")))] = true
-	}
-	if len(body) > 0 && body[len(body)-1] != '\n' {
-		adds = append(adds, []byte("\n"))
-	}
-	for _, line := range lines {
-		if !have[line] {
-			have[line] = true
-			adds = append(adds, []byte(line+"\n"))
-		}
-	}
-	return adds
-}
-
-func joinLines(lines []string) []byte { return bytes.Join(missing(nil, lines), nil) }
-
-// lock waits for the system's lock of f, which ends when f is closed.
-func lock(ctx context.Context, f *os.File) error {
-	for pause := lockPauseMin; ; pause = min(2*pause, lockPauseMax) {
-		ok, err := filelock.Try(f)
-		if ok || err != nil {
-			return err
-		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
-		case <-timer.C:
-		}
-	}
-}
+func joinLines(lines []string) []byte { return bytes.Join(newLineSet(nil).missing(lines), nil) }
 
 // turn waits until no other goroutine extends the file at p. The caller calls release.
 func (b *Bucket) turn(ctx context.Context, p string) (release func(), err error) {

@@ -32,12 +32,13 @@ type Bucket struct {
 	sys    system
 	flush  groupsync.Group
 
-	mu     sync.Mutex
-	root   *os.Root            // guarded by mu; nil until the directory is known to exist
-	group  bool                // guarded by mu; the directory has the setgid bit
-	synced map[string]bool     // guarded by mu; directories, and files appended to, whose own entry is known to be on disk
-	locks  map[string]*keyLock // guarded by mu; by path, while in use
-	closed bool                // guarded by mu
+	mu       sync.Mutex
+	root     *os.Root            // guarded by mu; nil until the directory is known to exist
+	group    bool                // guarded by mu; the directory has the setgid bit
+	synced   map[string]bool     // guarded by mu; directories, and files appended to, whose own entry is known to be on disk
+	locks    map[string]*keyLock // guarded by mu; by path, while in use
+	lineSets map[string]*lineSet // guarded by mu; by path, each used by who has the turn of its file
+	closed   bool                // guarded by mu
 
 	sweepOnce   sync.Once
 	linkRefused atomic.Bool
@@ -53,7 +54,7 @@ func Open(dir string, opts *Options) (*Bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("resolve %s: %w", dir, err)
 	}
-	b := &Bucket{dir: abs, sys: realSystem, synced: map[string]bool{}, locks: map[string]*keyLock{}}
+	b := &Bucket{dir: abs, sys: realSystem, synced: map[string]bool{}, locks: map[string]*keyLock{}, lineSets: map[string]*lineSet{}}
 	if opts != nil {
 		b.shared, b.seq = opts.Shared, opts.Sequential
 	}

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/heirloom-ml/heirloom/store/internal/filelock"
 )
 
 // lockStripes is how many files the locks of all names share.
@@ -26,7 +28,7 @@ func (w *Writer) claimLocked() error {
 		return err
 	}
 	defer f.Close() // which ends the lock
-	if err := lock(w.ctx, f); err != nil {
+	if err := filelock.Wait(w.ctx, f); err != nil {
 		return err
 	}
 	_, err = w.root.Lstat(w.path)
