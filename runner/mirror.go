@@ -29,9 +29,18 @@ type mirror struct {
 }
 
 // openMirror prepares one, where outputs are neither in place nor forgotten.
-func (r *run) openMirror() error {
+func (r *run) openMirror(ctx context.Context) error {
 	if r.place.inPlace || !r.Store.Layout().SavesRuns() {
 		return nil
+	}
+	if err := r.sign(); err != nil {
+		return err
+	}
+	r.pickUp(ctx)
+	if r.attempt > 1 {
+		if err := r.fetchMetrics(ctx); err != nil {
+			return err
+		}
 	}
 	y, err := r.Store.NewSync(r.place.dir, r.place.key, &store.SyncOptions{
 		StateDir: filepath.Join(r.place.scratch, "sync"),
@@ -91,15 +100,20 @@ func (m *mirror) finish(ctx context.Context, exit local.Exit) error {
 // warnOf tells of a file that the store cannot have; of links and special files
 // that was told.
 func (m *mirror) warnOf(file store.SyncFile) {
-	_, err := store.ParseKey(string(m.run.place.key) + "/" + file.Path)
+	if err := m.run.unstorable(file); err != nil {
+		m.run.place.keep = true
+		m.run.warnf("%v: it was not stored and is still in %s", err, m.run.place.dir)
+	}
+}
+
+// unstorable says why no key can have the name of a file, nil where that is not
+// why it was skipped.
+func (r *run) unstorable(file store.SyncFile) error {
+	_, err := store.ParseKey(string(r.place.key) + "/" + file.Path)
 	if err == nil && file.Path == reservedDir {
 		err = errors.New(file.Path + ": the name is reserved")
 	}
-	if err == nil {
-		return
-	}
-	m.run.place.keep = true
-	m.run.warnf("%v: it was not stored and is still in %s", err, m.run.place.dir)
+	return err
 }
 
 func (m *mirror) close() {

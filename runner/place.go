@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,15 +23,16 @@ type place struct {
 	inPlace     bool      // dir is the directory of the store itself, not a copy to be uploaded
 	checkpoints string    // HEIRLOOM_CHECKPOINT_DIR
 	logs        string
-	logsRel     string // the slash path of all logs, relative to dir
-	scratch     string // ours alone; holds dir, unless inPlace, and the configuration for TorchX
-	keep        bool   // scratch holds what could not be stored
+	logsRel     string   // the slash path of all logs, relative to dir
+	scratch     string   // ours alone; holds dir, unless inPlace, and the configuration for TorchX
+	keep        bool     // scratch holds what could not be stored
+	lock        *os.File // the note in scratch, held while we live; nil = none
 }
 
 // settle makes the directories and the job's environment.
-func (r *run) settle() error {
+func (r *run) settle(ctx context.Context) error {
 	var err error
-	if r.place.scratch, err = os.MkdirTemp(r.TempDir, "heirloom-run-"); err != nil {
+	if r.place.scratch, err = os.MkdirTemp(r.TempDir, scratchStart); err != nil {
 		return fmt.Errorf("make scratch directory: %w", err)
 	}
 	layout := r.Store.Layout()
@@ -53,7 +55,7 @@ func (r *run) settle() error {
 			return fmt.Errorf("make output directory: %w", err)
 		}
 	}
-	if err := r.openMirror(); err != nil {
+	if err := r.openMirror(ctx); err != nil {
 		return err
 	}
 	r.environ, err = r.makeEnviron()
@@ -79,5 +81,8 @@ func (r *run) cleanUp() {
 	}
 	if !r.place.keep {
 		_ = os.RemoveAll(r.place.scratch)
+	}
+	if r.place.lock != nil {
+		_ = r.place.lock.Close()
 	}
 }

@@ -29,7 +29,7 @@ func (r *run) recordStart(ctx context.Context) error {
 	defer stop()
 	err := r.writeStart(wanted)
 	if err == nil {
-		err = r.settle()
+		err = r.settle(wanted)
 	}
 	if err == nil {
 		err = wanted.Err()

@@ -74,8 +74,7 @@ type Sync struct {
 	mu      sync.Mutex // guards what follows, held for a whole pass
 	judge   *settle.Judge
 	journal *syncJournal
-	known   manifest // what the store's manifest says, as far as it was read or written
-	listed  bool     // the prefix was listed, or written to
+	listed  bool // the prefix was listed, or written to
 	closed  bool
 }
 

@@ -47,7 +47,7 @@ func (p *syncPass) deleteWhere(ctx context.Context, wanted func(path string) boo
 	}
 	var gone []syncRecord
 	for _, rec := range p.journal.all() {
-		if !here[rec.Path] && rec.Sent && wanted(rec.Path) && p.gone(rec) && !p.heldByOther(ctx, rec.Path) {
+		if !here[rec.Path] && rec.Sent && !rec.Elsewhere && wanted(rec.Path) && p.gone(rec) && !p.heldByOther(ctx, rec.Path) {
 			gone = append(gone, rec)
 		}
 	}
@@ -65,7 +65,6 @@ func (p *syncPass) deleteWhere(ctx context.Context, wanted func(path string) boo
 		}
 		rec.Gone = true
 		_ = p.journal.put(rec)
-		delete(p.known, rec.Path)
 		p.report.Deleted++
 	}
 }

@@ -39,6 +39,10 @@ type syncRecord struct {
 	Sent     bool            `json:"sent,omitempty"`    // the store held it
 	Version  string          `json:"version,omitempty"` // of the object, once sent
 	Gone     bool            `json:"gone,omitempty"`    // it was removed from the store
+
+	// Elsewhere says that another process sent it, perhaps from another machine;
+	// of the local file nothing is known then.
+	Elsewhere bool `json:"elsewhere,omitempty"`
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/heirloom-ml/heirloom/store/internal/settle"
 )
 
 // manifestFile is the form in which the store says what was mirrored, the last
@@ -62,9 +65,27 @@ func (p *syncPass) readManifest(ctx context.Context) error {
 		}
 		return err
 	}
-	_, p.known = parseManifest(body)
+	_, files := parseManifest(body)
+	p.adopt(files)
 	p.noteManifest(body, obj.Version)
 	return nil
+}
+
+// adopt notes what others sent, so that it is not sent again and stays in the
+// manifest.
+func (p *syncPass) adopt(files manifest) {
+	for _, e := range files {
+		rec, _ := p.journal.get(e.Path)
+		obj, there := p.objects[p.key(e.Path)]
+		if !there || obj.Version != e.Version || rec.Sent && rec.Version == e.Version {
+			continue
+		}
+		crc, _ := strconv.ParseUint(e.CRC32C, 16, 32) // 0 of what is none, and the bytes are named by SHA256
+		_ = p.journal.put(syncRecord{
+			Path: e.Path, Identity: settle.Identity{Size: e.Size, Modified: e.ModTime.UnixNano()}, Mode: uint32(e.Mode),
+			SHA256: e.SHA256, CRC32C: uint32(crc), Young: true, Sent: true, Version: e.Version, Elsewhere: true,
+		})
+	}
 }
 
 // parseManifest reads one; of what is none nothing is known, which costs time

@@ -173,16 +173,12 @@ func (p *syncPass) holds(item *syncItem) bool {
 	if !there || obj.Size != item.id.Size {
 		return false
 	}
-	if rec, ok := p.journal.get(item.path); ok && rec.Sent && rec.Version == obj.Version && rec.SHA256 == item.digest {
-		p.noteSent(item, obj.Version) // it may look otherwise now
-		return true
+	rec, ok := p.journal.get(item.path)
+	if !ok || !rec.Sent || rec.Version != obj.Version || rec.SHA256 != item.digest {
+		return false
 	}
-	entry, ok := p.known[item.path]
-	if ok && entry.Version == obj.Version && entry.SHA256 == item.digest {
-		p.noteSent(item, obj.Version)
-		return true
-	}
-	return false
+	p.noteSent(item, obj.Version) // it may look otherwise now
+	return true
 }
 
 // wait leaves an item for a later pass.

@@ -159,7 +159,7 @@ func (p *syncPass) compare(ctx context.Context, item *syncItem) (bool, error) {
 		return false, nil
 	}
 	rec, _ := p.journal.get(item.path)
-	if rec.Sent && rec.Version == obj.Version || p.known[item.path].Version == obj.Version {
+	if rec.Sent && rec.Version == obj.Version {
 		return false, nil // those bytes are known, and others
 	}
 	r, err := p.store.OpenRange(ctx, obj.Key, 0, -1, obj.Version)

@@ -358,3 +358,29 @@ func TestSyncFailures(t *testing.T) {
 		t.Errorf("after Close: %v", err)
 	}
 }
+
+// A process that goes on elsewhere, as a further attempt does in a scratch
+// directory of its own, keeps in the manifest what those before it sent, and does
+// not take its absence for a deletion.
+func TestSyncGoesOnElsewhere(t *testing.T) {
+	s := openStore(t, "mem://")
+	first := newMirror(t, s, store.SyncOptions{})
+	first.write("kept", "k")
+	first.write("changes", "one")
+	first.write("same", "s")
+	first.pass()
+	second := newMirror(t, s, store.SyncOptions{Delete: true})
+	second.write("changes", "two")
+	second.write("same", "s")
+	if r := second.pass(); r.Uploaded != 1 || r.Unchanged != 1 || r.Deleted != 0 {
+		t.Errorf("got %+v", r)
+	}
+	second.restart()
+	second.write("new", "n")
+	second.pass()
+	second.want(map[string]string{"kept": "k", "changes": "two", "same": "s", "new": "n"})
+	body, err := s.Get(t.Context(), store.SyncManifest(mirrored, ""))
+	if err != nil || strings.Count(string(body), `"path"`) != 4 {
+		t.Errorf("the manifest is %s, %v", body, err)
+	}
+}

@@ -30,8 +30,8 @@ On a local store that directory is the run's own. On any other the files in it a
 stored while the command runs, each when it is whole and nobody writes it, and the
 rest when it has ended; a command that was told to end by SIGTERM leaves that what
 remains of its grace time. What could not be stored stays in the directory, also
-if heirloom itself is killed, and "heirloom store sync DIR URL" sends what is
-missing.
+if heirloom itself is killed. The next run on the machine tells which command sends
+it; a further attempt of the same run sends it first, and adds to its metrics.
 
 Signals go to the job. The exit code is the job's own; 125 when heirloom itself
 failed, 126 when the command cannot be executed, 127 when there is none. With
