@@ -14,10 +14,11 @@ import (
 // Download writes the object to the local file at path, whose directory it
 // makes. It fetches ranges of one version, several at once, into a hidden file
 // beside the target, checks length and checksum, and renames at the end: the file
-// appears whole and durable, or not at all. A link at path is replaced, not
-// followed. With opts.Create it is ErrExist if there is a file. An object that is
-// replaced meanwhile is fetched anew. The error is ErrNoSpace where the disk is
-// too small, which is looked at before.
+// appears whole, or not at all. As with cp, the system brings it to the disk in its
+// own time. A link at path is replaced, not followed. With opts.Create it is
+// ErrExist if there is a file. An object that is replaced meanwhile is fetched
+// anew. The error is ErrNoSpace where the disk is too small, which is looked at
+// before.
 //
 // What a killed process has fetched is taken up by the same call. One that fails
 // or is cancelled leaves that behind only if opts.JournalDir is set. opts may be

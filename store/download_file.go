@@ -90,7 +90,7 @@ func (d *downloadOf) run(ctx context.Context) (t Transferred, err error) {
 			return t, err
 		}
 	}
-	return t, d.settle()
+	return t, d.part.publish(d.name, d.mover.opts.Create)
 }
 
 // short says that the object is fetched in one request: the pieces of one
@@ -113,31 +113,6 @@ func (d *downloadOf) begin() error {
 	identity := d.mover.store.rootURL() + "\x00" + d.mover.store.prefix + string(d.obj.Key) + "\x00" + path.Base(d.name)
 	p, err := openPart(d.root, dir, identity)
 	d.part = p
-	return err
-}
-
-// settle makes the file durable, then visible, then that durable.
-func (d *downloadOf) settle() error {
-	if err := d.mover.flush.File(d.part.file, (*os.File).Sync); err != nil {
-		return err
-	}
-	if err := d.part.publish(d.name, d.mover.opts.Create); err != nil {
-		return err
-	}
-	return d.mover.flushDir(d.root, path.Dir(d.name))
-}
-
-// flushDir makes the entries of a directory durable, as far as the system can.
-func (m *mover) flushDir(root *os.Root, dir string) error {
-	f, err := root.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	err = m.flush.Dir(f, dir, (*os.File).Sync)
-	if errors.Is(err, ErrPermission) || errors.Is(err, ErrInvalid) || errors.Is(err, errors.ErrUnsupported) {
-		return nil // Windows, and some network file systems
-	}
 	return err
 }
 

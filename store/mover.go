@@ -5,8 +5,6 @@ import (
 	"sync"
 
 	"golang.org/x/sync/semaphore"
-
-	"github.com/heirloom-ml/heirloom/store/internal/groupsync"
 )
 
 const (
@@ -26,7 +24,6 @@ type mover struct {
 	wide   int // places of a request that moves a part
 	memory *semaphore.Weighted
 	meter  *transferMeter
-	flush  groupsync.Group
 	copies sync.Pool // of *[]byte, copyBuffer long
 }
 
