@@ -33,6 +33,9 @@ type FsckOptions struct {
 	// FsckReport.Unchecked counts them.
 	Data *store.Store
 	Stat func(ctx context.Context, url string) (store.Object, error)
+	// Deleted says whether what lay at a key of Data was deleted on purpose: it is
+	// not missed. Nil is that nothing was.
+	Deleted func(key store.Key) bool
 	// ReadData reads those that lie in Data and have a checksum in full.
 	ReadData bool
 

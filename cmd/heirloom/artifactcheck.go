@@ -108,6 +108,7 @@ type standing string
 const (
 	right       standing = "ok"
 	missing     standing = "missing"
+	pruned      standing = "pruned"
 	wrongSize   standing = "size"
 	wrongDigest standing = "digest"
 	unreachable standing = "unreachable"

@@ -28,8 +28,9 @@ func newArtifactVerify(a *app) *cobra.Command {
 		Short: "check that artifacts are still there and as recorded",
 		Long: `Check that artifacts are still there and have the size that was recorded; with
 --read-data also that they have the SHA-256, for which all of their bytes are read.
-Each is ok, missing, of another size or digest, unreachable (its store did not answer),
-or unknown (nothing was recorded to compare it with).
+Each is ok, missing, pruned (by "checkpoint prune"), of another size or digest,
+unreachable (its store did not answer), or unknown (nothing was recorded to compare
+it with).
 
 Exit codes: 6 if the size or digest of any is wrong, else 3 if any is missing, else 7
 if any is unreachable.`,
@@ -65,12 +66,16 @@ func (a *app) artifactVerify(c *cobra.Command, args []string, f verifyFlags) err
 	if err != nil {
 		return err
 	}
+	deleted, err := found.deleted(c.Context())
+	if err != nil {
+		return err
+	}
 	checks := make([]render.Check, len(list))
 	group, ctx := errgroup.WithContext(c.Context())
 	group.SetLimit(verifyParallel)
 	for i, m := range list {
 		group.Go(func() error {
-			checks[i] = found.verify(ctx, m, f.readData)
+			checks[i] = found.verify(ctx, m, f.readData, deleted)
 			return ctx.Err()
 		})
 	}
@@ -108,7 +113,7 @@ func (s *spots) wanted(ctx context.Context, args []string, all bool) ([]made, er
 }
 
 // verify looks at one artifact.
-func (s *spots) verify(ctx context.Context, m made, readData bool) render.Check {
+func (s *spots) verify(ctx context.Context, m made, readData bool, deleted func(store.Key) bool) render.Check {
 	c := render.Check{Run: m.run, Name: m.Name, Path: store.RedactURL(m.Path)}
 	at, what, err := s.find(ctx, m)
 	if at.store != nil {
@@ -120,6 +125,8 @@ func (s *spots) verify(ctx context.Context, m made, readData bool) render.Check 
 	}
 	switch {
 	case err == nil:
+	case errors.Is(err, store.ErrNotExist) && at.store == s.store && deleted(at.key):
+		v, fault = pruned, "its checkpoint was deleted by heirloom checkpoint prune"
 	case errors.Is(err, store.ErrNotExist):
 		v, fault = missing, "it is not where it was recorded"
 	case errors.Is(err, store.ErrInvalid), errors.Is(err, store.ErrUnsupported):

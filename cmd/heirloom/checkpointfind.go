@@ -141,6 +141,16 @@ func (p place) owned(dirs map[store.Key]tracker.RunID, c *checkpoint.Checkpoint)
 	return saved{Checkpoint: c, store: p.store, path: string(c.Path)}
 }
 
+// deleted tells of the keys of checkpoints that were pruned, and of all below them.
+func (p place) deleted(ctx context.Context) (func(store.Key) bool, error) {
+	paths, err := p.notes().Deleted(ctx)
+	return func(key store.Key) bool {
+		for ; key != "" && !paths[key]; key = key.Dir() {
+		}
+		return key != ""
+	}, err
+}
+
 // notes are what the store keeps about its checkpoints.
 func (p place) notes() *checkpoint.Notes {
 	return checkpoint.NotesIn(p.store, p.store.Layout().Heirloom().Join("checkpoints"))

@@ -81,7 +81,11 @@ func (a *app) runFsck(c *cobra.Command, f fsckFlags) error {
 	if err != nil {
 		return err
 	}
-	report, err := p.quiet(a).Fsck(c.Context(), f.options(a, p, settings))
+	opts := f.options(a, p, settings)
+	if opts.Deleted, err = p.deleted(c.Context()); err != nil {
+		return err
+	}
+	report, err := p.quiet(a).Fsck(c.Context(), opts)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -14,7 +15,8 @@ import (
 
 const deletesAtOnce = 8
 
-// Notes are what is kept in a store about its checkpoints: which are pinned, and which deletions were begun.
+// Notes are what is kept in a store about its checkpoints: which are pinned, and which deletions were begun and
+// ended.
 type Notes struct {
 	s   *store.Store
 	dir store.Key
@@ -41,6 +43,10 @@ func (n *Notes) pin(path store.Key) store.Key {
 
 func (n *Notes) deletion(path store.Key) store.Key {
 	return n.dir.Join("deleting", store.EncodeRun(string(path))+".json")
+}
+
+func (n *Notes) deleted(path store.Key) store.Key {
+	return n.dir.Join("deleted", store.EncodeRun(string(path))+".json")
 }
 
 // Pin keeps the checkpoint at path until Unpin. Doing so again changes nothing.
@@ -102,7 +108,28 @@ func (n *Notes) Begun(ctx context.Context) ([]store.Key, error) {
 	return begun, err
 }
 
-// finish removes the files of a note, the first ones in order, the others several at once, and then the note.
+// Deleted is the set of the paths of all checkpoints whose deletion was ended. One of them may have been written anew since.
+func (n *Notes) Deleted(ctx context.Context) (map[store.Key]bool, error) {
+	deleted := map[store.Key]bool{}
+	for o, err := range n.s.List(ctx, string(n.dir.Join("deleted"))+"/") {
+		if err != nil {
+			return nil, err
+		}
+		path, ok := store.DecodeRun(strings.TrimSuffix(o.Key.Base(), ".json")) // of which there may be thousands to read
+		if !ok {
+			about, err := n.get(ctx, o.Key)
+			if err != nil {
+				return nil, err
+			}
+			path = string(about.Path)
+		}
+		deleted[store.Key(path)] = true
+	}
+	return deleted, nil
+}
+
+// finish removes the files of a note, the first ones in order, the others several at once, and then the note, of which
+// there stays that it was so: what is missing is not lost.
 func (n *Notes) finish(ctx context.Context, key store.Key, about note, ordered int) error {
 	ordered = min(ordered, len(about.Files))
 	for _, o := range about.Files[:ordered] {
@@ -117,6 +144,9 @@ func (n *Notes) finish(ctx context.Context, key store.Key, about note, ordered i
 	}
 	if err := group.Wait(); err != nil {
 		return fmt.Errorf("delete checkpoint %s: %w", about.Path, err)
+	}
+	if err := n.put(ctx, n.deleted(about.Path), note{Path: about.Path}); err != nil {
+		return err
 	}
 	return gone(n.s.Delete(ctx, key))
 }
@@ -159,12 +189,11 @@ func (n *Notes) each(ctx context.Context, kind string, do func(key store.Key, ab
 		keys = append(keys, o.Key)
 	}
 	for _, key := range keys {
-		body, err := n.s.Get(ctx, key)
-		if err != nil && gone(err) != nil {
+		about, err := n.get(ctx, key)
+		if err != nil {
 			return err
 		}
-		var about note
-		if err != nil || json.Unmarshal(body, &about) != nil || about.Path == "" {
+		if about.Path == "" {
 			continue
 		}
 		if err := do(key, about); err != nil {
@@ -172,4 +201,13 @@ func (n *Notes) each(ctx context.Context, kind string, do func(key store.Key, ab
 		}
 	}
 	return nil
+}
+
+// get reads a note, of which the path is "" where it was taken away meanwhile, or is none.
+func (n *Notes) get(ctx context.Context, key store.Key) (about note, err error) {
+	body, err := n.s.Get(ctx, key)
+	if err != nil || json.Unmarshal(body, &about) != nil {
+		return note{}, gone(err)
+	}
+	return about, nil
 }

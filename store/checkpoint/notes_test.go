@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/heirloom-ml/heirloom/store"
@@ -28,6 +29,26 @@ func TestPins(t *testing.T) {
 	}
 	if pinned, err = notes.Pinned(t.Context()); err != nil || len(pinned) != 1 {
 		t.Errorf("got %v, %v", pinned, err)
+	}
+}
+
+// What was deleted is remembered, however long its name is.
+func TestDeleted(t *testing.T) {
+	s := open(t, "mem://")
+	notes := checkpoint.NotesIn(s, "heirloom/checkpoints")
+	long := store.Key("runs/r/" + strings.Repeat("n", 220) + ".pt")
+	for _, key := range []store.Key{"runs/r/step 1.pt", long} {
+		check(t, s.Put(t.Context(), key, []byte("x")))
+		object, err := s.Stat(t.Context(), key)
+		check(t, err)
+		check(t, notes.Delete(t.Context(), &checkpoint.Checkpoint{Path: key, Files: []store.Object{object}}))
+	}
+	deleted, err := notes.Deleted(t.Context())
+	if err != nil || len(deleted) != 2 || !deleted["runs/r/step 1.pt"] || !deleted[long] {
+		t.Errorf("got %v, %v", deleted, err)
+	}
+	if _, err := s.Stat(t.Context(), long); !errors.Is(err, store.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
 	}
 }
 
