@@ -28,9 +28,10 @@ type backend interface {
 // streamer is a backend that takes a long source in one go rather than parted.
 // Every backend is one of the two.
 type streamer interface {
-	// stream stores all of r, or nothing if reading it fails. It replaces. Each of
-	// its requests goes through send.
-	stream(ctx context.Context, key string, r io.Reader, send sendFunc) (Object, error)
+	// stream stores all of r, or nothing if reading it fails. It replaces, or with
+	// absent is ErrExist where there is an object. Each of its requests goes
+	// through send.
+	stream(ctx context.Context, key string, r io.Reader, absent bool, send sendFunc) (Object, error)
 }
 
 // condition says when a write may take place. The zero value is always.

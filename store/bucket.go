@@ -82,12 +82,12 @@ func (b *bucketBackend) write(ctx context.Context, key string, body []byte, cond
 
 // stream cancels the writer before closing it where r fails, which is how
 // gocloud drops what was written.
-func (b *bucketBackend) stream(ctx context.Context, key string, r io.Reader, send sendFunc) (Object, error) {
+func (b *bucketBackend) stream(ctx context.Context, key string, r io.Reader, absent bool, send sendFunc) (Object, error) {
 	obj := Object{Key: Key(key)}
 	err := send(ctx, 0, false, func(ctx context.Context) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		w, err := b.bucket.NewWriter(ctx, key, &blob.WriterOptions{ContentType: contentType})
+		w, err := b.bucket.NewWriter(ctx, key, &blob.WriterOptions{ContentType: contentType, IfNotExist: absent})
 		if err != nil {
 			return err
 		}

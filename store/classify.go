@@ -57,15 +57,16 @@ func kindOfS3(err error) (error, bool) {
 }
 
 func kindOfS3Code(code string) error {
+	if throttlingCode(code) {
+		return ErrUnavailable
+	}
 	switch code {
 	case "NoSuchKey", "NoSuchBucket", "NotFound", "NoSuchUpload":
 		return ErrNotExist
 	case "PreconditionFailed":
 		return ErrConflict
 	case "ConditionalRequestConflict", "OperationAborted", // neither was applied
-		"SlowDown", "InternalError", "ServiceUnavailable", "RequestTimeout", "Throttling", "ThrottlingException", "RequestThrottled",
-		"SlowDownRead", "SlowDownWrite", "ServerBusy", "RequestLimitExceeded", "TooManyRequestsException",
-		"RequestThrottledException", "BandwidthLimitExceeded", "PriorRequestNotComplete", "TemporaryRedirect":
+		"InternalError", "ServiceUnavailable", "RequestTimeout", "PriorRequestNotComplete", "TemporaryRedirect":
 		return ErrUnavailable
 	case "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "ExpiredTokenException", "RequestExpired", "InvalidToken",
 		"TokenRefreshRequired", "RequestTimeTooSkewed", "InvalidObjectState", "AllAccessDisabled", "AccountProblem", "Forbidden", "Unauthorized":
@@ -82,6 +83,17 @@ func kindOfS3Code(code string) error {
 		return ErrInvalid
 	}
 	return nil
+}
+
+// throttlingCode reports whether S3's name for an error asks for fewer requests.
+func throttlingCode(code string) bool {
+	switch code {
+	case "SlowDown", "SlowDownRead", "SlowDownWrite", "ServerBusy", "Throttling", "ThrottlingException",
+		"RequestThrottled", "RequestThrottledException", "RequestLimitExceeded", "TooManyRequests", "TooManyRequestsException",
+		"BandwidthLimitExceeded":
+		return true
+	}
+	return false
 }
 
 func kindOfGoogle(err error) (error, bool) {

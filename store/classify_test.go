@@ -127,3 +127,25 @@ func TestUnreachable(t *testing.T) {
 		}
 	}
 }
+
+func TestThrottling(t *testing.T) {
+	s3 := func(code string) error { return &smithy.GenericAPIError{Code: code} }
+	for _, c := range []struct {
+		name string
+		err  error
+		want bool
+	}{
+		{"S3 says so", s3("SlowDown"), true},
+		{"a limit of an account", s3("RequestLimitExceeded"), true},
+		{"S3 is broken", s3("InternalError"), false},
+		{"another write was first", s3("ConditionalRequestConflict"), false},
+		{"GCS 429", &googleapi.Error{Code: 429}, true},
+		{"GCS 403 for haste", &googleapi.Error{Code: 403, Errors: []googleapi.ErrorItem{{Reason: "rateLimitExceeded"}}}, true},
+		{"GCS 403", &googleapi.Error{Code: 403}, false},
+		{"nothing", nil, false},
+	} {
+		if got := throttling(wrap("get", "k", c.err)); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}

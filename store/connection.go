@@ -93,7 +93,7 @@ func (b *gcsBackend) connection(ctx context.Context) (Connection, error) {
 	}
 	token, err := found.TokenSource.Token()
 	if err != nil {
-		return c, &Error{Kind: ErrPermission, Err: fmt.Errorf("Google gives no token for %s: %w", c.Identity, brief(err))}
+		return c, &Error{Kind: ErrPermission, Err: fmt.Errorf("no token from Google for %s: %w", c.Identity, brief(err))}
 	}
 	c.Expires = token.Expiry
 	return c, nil

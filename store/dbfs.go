@@ -61,10 +61,13 @@ func (b *dbfsBackend) write(ctx context.Context, key string, body []byte, cond c
 	return Object{Key: Key(key), Size: int64(len(body))}, dbfsError(write(ctx, key, body))
 }
 
-func (b *dbfsBackend) stream(ctx context.Context, key string, r io.Reader, send sendFunc) (Object, error) {
-	obj := Object{Key: Key(key)}
+func (b *dbfsBackend) stream(ctx context.Context, key string, r io.Reader, absent bool, send sendFunc) (Object, error) {
+	obj, mode := Object{Key: Key(key)}, dbfsblob.Replace
+	if absent {
+		mode = dbfsblob.Create
+	}
 	err := send(ctx, 0, false, func(ctx context.Context) (err error) {
-		obj.Size, err = b.bucket.PutStream(ctx, key, r, dbfsblob.Replace)
+		obj.Size, err = b.bucket.PutStream(ctx, key, r, mode)
 		return dbfsError(err)
 	})
 	return obj, err

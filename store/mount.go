@@ -56,8 +56,12 @@ func (b *mountBackend) write(ctx context.Context, key string, body []byte, cond 
 	return mountObject(o), mountError(err)
 }
 
-func (b *mountBackend) stream(ctx context.Context, key string, r io.Reader, send sendFunc) (Object, error) {
+func (b *mountBackend) stream(ctx context.Context, key string, r io.Reader, absent bool, send sendFunc) (Object, error) {
 	var o localblob.Object
+	mode := localblob.Replace
+	if absent {
+		mode = localblob.Create
+	}
 	err := send(ctx, 0, false, func(ctx context.Context) error {
 		w, err := b.bucket.NewWriter(ctx, key)
 		if err != nil {
@@ -66,7 +70,7 @@ func (b *mountBackend) stream(ctx context.Context, key string, r io.Reader, send
 		if _, err := io.Copy(w, r); err != nil {
 			return errors.Join(err, w.Abort())
 		}
-		o, err = w.Commit(localblob.Replace)
+		o, err = w.Commit(mode)
 		return mountError(err)
 	})
 	return mountObject(o), err

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"google.golang.org/api/googleapi"
 )
@@ -89,11 +88,8 @@ func (p *pacer) patience() int {
 
 // throttling reports whether err asks for fewer requests.
 func throttling(err error) bool {
-	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		switch api.ErrorCode() {
-		case "SlowDown", "SlowDownRead", "SlowDownWrite", "ServerBusy", "Throttling", "ThrottlingException", "RequestThrottled", "TooManyRequests":
-			return true
-		}
+	if throttlingCode(errorCode(err)) {
+		return true
 	}
 	status, _ := response(err)
 	return errors.Is(err, ErrUnavailable) && (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable || status == http.StatusForbidden)

@@ -49,7 +49,7 @@ func (s *Store) putSource(ctx context.Context, key Key, full string, source *exa
 	}
 	back, ok := s.back.(parted)
 	if !ok {
-		return s.stream(ctx, key, full, source)
+		return s.stream(ctx, key, full, source, condition{})
 	}
 	want := int64(streamPart)
 	if size < 0 {
@@ -59,20 +59,23 @@ func (s *Store) putSource(ctx context.Context, key Key, full string, source *exa
 }
 
 // stream hands a source to a backend that wants it whole.
-func (s *Store) stream(ctx context.Context, key Key, full string, source io.Reader) (Object, error) {
+func (s *Store) stream(ctx context.Context, key Key, full string, source io.Reader, cond condition) (Object, error) {
 	back, ok := s.back.(streamer)
 	if !ok {
 		return Object{}, s.wrap("put", string(key), ErrUnsupported)
 	}
 	send := func(ctx context.Context, bytes int64, again bool, do func(context.Context) error) error {
-		r := Request{Op: "put", Key: string(key), Bytes: bytes}
+		r := Request{Op: requestOp(cond), Key: string(key), Bytes: bytes}
 		if !again {
 			return s.attempt(ctx, r, do)
 		}
 		_, err := s.do(ctx, r, do)
 		return err
 	}
-	obj, err := back.stream(ctx, full, source, send)
+	obj, err := back.stream(ctx, full, source, cond.absent, send)
+	if cond.absent && errors.Is(kindOf(err), ErrConflict) {
+		err = errors.Join(ErrExist, brief(err)) // the condition was absence
+	}
 	return obj, s.wrap("put", string(key), err)
 }
 

@@ -18,13 +18,13 @@ func foldName(name string) string {
 
 // foldsTogether tries on the file system of root whether the first elements in
 // which two names differ are one.
-func foldsTogether(root *os.Root, a, b string) (bool, error) {
+func foldsTogether(root *os.Root, a, b string) (together bool, err error) {
 	first, second := firstDifference(strings.Split(a, "/"), strings.Split(b, "/"))
 	dir := partStart + newWriteID()[:16] + partEnd
 	if err := root.Mkdir(dir, 0o700); err != nil {
 		return false, err
 	}
-	defer root.RemoveAll(dir)
+	defer func() { err = errors.Join(err, root.RemoveAll(dir)) }()
 	f, err := root.OpenFile(dir+"/"+first, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return false, err

@@ -88,14 +88,11 @@ func (m *mover) uploadSmall(ctx context.Context, src *source, key Key, full stri
 
 // uploadStream sends a file to a backend that takes no parts.
 func (m *mover) uploadStream(ctx context.Context, src *source, key Key, full string) (t Transferred, err error) {
-	if m.opts.Create {
-		return t, fmt.Errorf("%w: this store cannot create an object of %d bytes", ErrUnsupported, src.size)
-	}
 	sum := &crcWriter{}
 	body := io.TeeReader(io.NewSectionReader(src.file, 0, src.size), sum)
 	err = m.at(ctx, m.wide, func() (err error) {
 		exact := &exactReader{r: &checkedSource{src, body}, left: src.size}
-		t.Object, err = m.store.stream(ctx, key, full, exact)
+		t.Object, err = m.store.stream(ctx, key, full, exact, condition{absent: m.opts.Create})
 		return err
 	})
 	t.Key, t.CRC32C = key, sum.crc

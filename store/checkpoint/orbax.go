@@ -23,7 +23,8 @@ const (
 func (f *finder) orbax(d *dir) *draft {
 	name, _, unfinished := strings.Cut(d.name(), orbaxTemp)
 	items := slices.ContainsFunc(d.subs(), func(sub *dir) bool { return sub.has(orbaxItem) && !strings.Contains(sub.name(), orbaxTemp) })
-	if !unfinished && !d.has(orbaxStep) && !d.has(orbaxCommit) && !d.has(orbaxManifest) && !(items && natural(d.name()) >= 0) {
+	marked := unfinished || d.has(orbaxStep) || d.has(orbaxCommit) || d.has(orbaxManifest)
+	if !marked && (!items || natural(d.name()) < 0) {
 		return nil
 	}
 	found := &draft{Checkpoint: Checkpoint{Format: Orbax, Step: stepIn(name)}}

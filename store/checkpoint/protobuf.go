@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 )
 
@@ -34,7 +35,7 @@ func checkProto(o *object, wanted ...uint64) error {
 // protoField gives the number of the field at an offset, and where it ends; 0 as the end where it is none.
 func (o *object) protoField(at int64) (field uint64, end int64, err error) {
 	head := make([]byte, min(2*binary.MaxVarintLen64, o.Size-at))
-	if _, err := o.ReadAt(head, at); err != nil && err != io.EOF {
+	if _, err := o.ReadAt(head, at); err != nil && !errors.Is(err, io.EOF) {
 		return 0, 0, err
 	}
 	tag, n := binary.Uvarint(head)

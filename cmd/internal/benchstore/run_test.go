@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -69,9 +68,7 @@ func runMeasured(args []string, report string) error {
 	}
 	if state := cmd.ProcessState; state != nil {
 		u.CPU = state.UserTime() + state.SystemTime()
-		if r, ok := state.SysUsage().(*syscall.Rusage); ok {
-			u.Peak = r.Maxrss << 10
-		}
+		u.Peak = peak(state)
 	}
 	body, err := json.Marshal(u)
 	if err != nil {
