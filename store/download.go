@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,7 +83,8 @@ func (s *Store) DownloadTree(ctx context.Context, prefix Key, dir string, opts *
 		objects = append(objects, obj)
 		m.meter.expect(1, obj.Size)
 	}
-	if err := checkTwins(root, objects, nameOf); err != nil {
+	same := func(a, b string) (bool, error) { return foldsTogether(root, a, b) }
+	if err := checkTwins(objects, nameOf, same); err != nil {
 		return nil, m.failed(dir, err)
 	}
 	// The longest first, so that none of these is left over when all else is done.
@@ -101,22 +101,4 @@ func (s *Store) DownloadTree(ctx context.Context, prefix Key, dir string, opts *
 	}
 	sortObjects(objects)
 	return objects, nil
-}
-
-// checkTwins refuses names that the file system of root takes for one.
-func checkTwins(root *os.Root, objects []Object, nameOf func(Object) string) error {
-	byFolded := make(map[string]string, len(objects))
-	for _, o := range objects {
-		name := nameOf(o)
-		folded := foldName(name)
-		if twin, ok := byFolded[folded]; ok {
-			same, err := foldsTogether(root, twin, name)
-			if err != nil || !same {
-				return err
-			}
-			return &Error{Kind: ErrConflict, Err: fmt.Errorf("%q and %q are one name on this file system", twin, name)}
-		}
-		byFolded[folded] = name
-	}
-	return nil
 }

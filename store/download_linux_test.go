@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -57,4 +58,35 @@ func TestUploadOfOddFiles(t *testing.T) {
 	if err != nil || len(got) != 1 || got[0].Key != "t/file" {
 		t.Errorf("the tree: %v, %v", got, err)
 	}
+}
+
+// TestUploadOfUnreadableFile reads as a user whom the file is closed to, on a thread that ends with it.
+func TestUploadOfUnreadableFile(t *testing.T) {
+	const nobody = 65534
+	s := openStore(t, "mem://")
+	dir := t.TempDir()
+	for name, size := range map[string]int{"small": 10, "long": 3 * testPart} {
+		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, size), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	opts := &store.TransferOptions{PartSize: testPart, JournalDir: t.TempDir()}
+	for name, upload := range map[string]func() error{
+		"small": func() error { return second(s.Upload(t.Context(), filepath.Join(dir, "small"), "o", opts)) },
+		"long":  func() error { return second(s.Upload(t.Context(), filepath.Join(dir, "long"), "o", opts)) },
+	} {
+		done := make(chan error)
+		go func() {
+			runtime.LockOSThread() // for good: the thread is not to be used again
+			unix.Setfsuid(nobody)
+			done <- upload()
+		}()
+		if err := <-done; !errors.Is(err, store.ErrPermission) || !strings.Contains(err.Error(), filepath.Join(dir, name)) {
+			t.Errorf("%s: error is %v, want ErrPermission that names the file", name, err)
+		}
+	}
+	if requests := s.Stats().Total(); requests > 0 {
+		t.Errorf("%d requests were made for files that cannot be read", requests)
+	}
+	wantOnly(t, opts.JournalDir)
 }

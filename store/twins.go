@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -9,6 +10,24 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
+
+// checkTwins refuses names that the target takes for one, as same finds out.
+func checkTwins(objects []Object, nameOf func(Object) string, same func(a, b string) (bool, error)) error {
+	byFolded := make(map[string][]string, len(objects))
+	for _, o := range objects {
+		name := nameOf(o)
+		folded := foldName(name)
+		for _, twin := range byFolded[folded] {
+			if one, err := same(twin, name); err != nil {
+				return err
+			} else if one {
+				return &Error{Kind: ErrConflict, Err: fmt.Errorf("%q and %q are one name on this file system", twin, name)}
+			}
+		}
+		byFolded[folded] = append(byFolded[folded], name)
+	}
+	return nil
+}
 
 // foldName is equal for names that some file system takes for one: those that
 // differ in case, or in how their letters are composed.
