@@ -31,8 +31,8 @@ func TestHDFS(t *testing.T) {
 		{"create against delete", testDeleteRace},
 		{"published twice", testPublishedTwice},
 		{"lost answers", testLostAnswers},
+		{"lost completion", testLostComplete},
 		{"writers killed", testKilledWriters},
-		{"uploads killed", testKilledUploads},
 		{"errors", testErrors},
 		{"listing", testListing},
 		{"ranges", testRanges},
@@ -248,10 +248,11 @@ func testRanges(t *testing.T, authority string) {
 	for i := range body {
 		body[i] = byte(rand.Uint32())
 	}
-	if _, err := b.Put(t.Context(), "k", body); err != nil {
-		t.Fatal(err)
-	}
-	o, err := b.Stat(t.Context(), "k")
+	var o Object
+	err := patiently(t.Context(), func() (err error) {
+		o, err = b.Put(t.Context(), "k", body)
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/colinmarc/hdfs/v2"
 )
 
 // proxy stands before a NameNode and loses requests or answers.
@@ -114,6 +116,7 @@ func (p *proxy) serve(client net.Conn) {
 
 // testLostAnswers loses the request to publish, or its answer, once or for as long as it is tried.
 func testLostAnswers(t *testing.T, authority string) {
+	t.Parallel() // it waits more than it works
 	p := newProxy(t, authority)
 	b := open(t, p.listener.Addr().String(), nil)
 	ctx := t.Context()
@@ -152,6 +155,31 @@ func testLostAnswers(t *testing.T, authority string) {
 	p.arm("delete", 1, false)
 	if err := b.Delete(ctx, "answer, once", nil); err != nil && !errors.Is(err, ErrUnavailable) && !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("delete with a lost answer: %v", err)
+	}
+}
+
+// testLostComplete loses the one request in which the library names the last block; the NameNode passes over those without
+// it, just as if it had been waiting for the block before.
+func testLostComplete(t *testing.T, authority string) {
+	t.Parallel() // it waits more than it works
+	p := newProxy(t, authority)
+	b := open(t, p.listener.Addr().String(), &Options{Conf: map[string]string{"dfs.blocksize": "1m"}, Timeout: 2 * time.Second})
+	w, err := b.NewWriter(t.Context(), "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	if _, err := w.Write(random(3 << 19)); err != nil {
+		t.Fatal(err)
+	}
+	p.arm("complete", 1, true)
+	for err = w.file.Close(); !hdfs.IsErrReplicating(err); err = w.file.Close() {
+		if err == nil || t.Context().Err() != nil {
+			t.Fatalf("close without the last block: %v", err)
+		}
+	}
+	if o, err := w.Commit(Create); err != nil || o.Size != 3<<19 {
+		t.Errorf("commit: %+v, %v", o, err)
 	}
 }
 

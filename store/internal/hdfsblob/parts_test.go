@@ -13,11 +13,16 @@ import (
 	"time"
 )
 
-// putPart sends one part with its own checksum.
+// putPart sends one part with its own checksum, patiently, since a NameNode that is slow to hear of a block refuses the
+// one after the next.
 func putPart(t *testing.T, b *Bucket, key, token string, body []byte) Part {
 	t.Helper()
 	sum := crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli))
-	tag, err := b.PutPart(t.Context(), key, token, bytes.NewReader(body), int64(len(body)), sum)
+	var tag string
+	err := patiently(t.Context(), func() (err error) {
+		tag, err = b.PutPart(t.Context(), key, token, bytes.NewReader(body), int64(len(body)), sum)
+		return err
+	})
 	if err != nil {
 		t.Errorf("part of %s: %v", key, err)
 	}

@@ -183,7 +183,7 @@ func (w *Writer) finish() (made Object, err error) {
 		return Object{}, w.err
 	}
 	err = w.lease.do(func(c *client) error {
-		if err := w.close(); err != nil {
+		if err := w.close(c); err != nil {
 			return err
 		}
 		for name, value := range w.attrs {
@@ -203,20 +203,22 @@ func (w *Writer) finish() (made Object, err error) {
 }
 
 // close waits until the NameNode has heard of enough replicas.
-func (w *Writer) close() error {
+func (w *Writer) close(c *client) error {
+	err := w.file.Close()
 	deadline := time.Now().Add(w.lease.bucket.timeout)
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		err := w.file.Close()
-		if !hdfs.IsErrReplicating(err) {
-			return err
-		}
+	for pause := firstPause; hdfs.IsErrReplicating(err); pause = min(2*pause, longestPause) {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}
 		if err := wait(w.lease.ctx, pause); err != nil {
 			return err
 		}
+		done, completeErr := c.complete(w.temp, w.size)
+		if done || completeErr != nil {
+			return completeErr
+		}
 	}
+	return err
 }
 
 func wait(ctx context.Context, pause time.Duration) error {
