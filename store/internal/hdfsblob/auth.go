@@ -32,8 +32,8 @@ func userName(getenv func(string) string) string {
 func (b *Bucket) clientOptions(ctx context.Context) (hdfs.ClientOptions, error) {
 	o := hdfs.ClientOptionsFromConf(b.conf.library())
 	o.Addresses, o.User = b.addresses(), b.user
-	if o.DataTransferProtection == hdfs.DataTransferProtectionIntegrity {
-		return o, fmt.Errorf("dfs.data.transfer.protection=integrity, under which the HDFS client garbles what it reads (authentication and privacy with AES are read): %w", errors.ErrUnsupported)
+	if err := b.checkProtection(o.DataTransferProtection); err != nil {
+		return o, err
 	}
 	if !b.kerberos() {
 		o.KerberosClient = nil

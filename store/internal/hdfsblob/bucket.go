@@ -178,7 +178,7 @@ func (b *Bucket) newFile(ctx context.Context) (defaults, error) {
 	}
 	d := defaults{replication: int(replication), blockSize: blockSize}
 	err = b.with(ctx, "ask for defaults", "", func(c *client) error {
-		if err := c.checkRoot(b.root); err != nil {
+		if err := c.checkCluster(b.root); err != nil {
 			return err
 		}
 		server, err := c.ServerDefaults()
@@ -198,6 +198,14 @@ func (b *Bucket) newFile(ctx context.Context) (defaults, error) {
 	defer b.mu.Unlock()
 	b.defaults = &d
 	return d, nil
+}
+
+// checkCluster refuses to write what could not be read.
+func (c *client) checkCluster(dir string) error {
+	if err := c.checkServer(); err != nil {
+		return err
+	}
+	return c.checkRoot(dir)
 }
 
 // checkRoot refuses a directory whose new files the library would spoil. One that does not exist yet inherits from

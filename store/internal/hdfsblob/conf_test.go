@@ -63,6 +63,42 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+// TestProtection sees refused, by name and with the way out, under what the library garbles what it reads.
+func TestProtection(t *testing.T) {
+	const level, encrypt = "dfs.data.transfer.protection", "dfs.encrypt.data.transfer"
+	for _, c := range []struct {
+		conf map[string]string
+		want string // in the refusal; "" where none is
+	}{
+		{nil, ""},
+		{map[string]string{level: "authentication"}, ""},
+		{map[string]string{level: "integrity"}, level + "=integrity"},
+		{map[string]string{level: "authentication,integrity"}, level + "=integrity"},
+		{map[string]string{level: "privacy"}, level + "=privacy without AES"},
+		{map[string]string{level: "privacy", cipherSuites: "aes/ctr/nopadding"}, ""},
+		{map[string]string{level: "authentication,privacy"}, level + "=privacy without AES"},
+		{map[string]string{encrypt: "true"}, encrypt + "=true without AES"},
+		{map[string]string{encrypt: "true", cipherSuites: aesSuite}, ""},
+		{map[string]string{encrypt: "false"}, ""},
+	} {
+		b, err := Open("127.0.0.1:1", "/", &Options{Conf: c.conf})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		_, err = b.Stat(t.Context(), "k")
+		if c.want == "" {
+			if !errors.Is(err, ErrUnavailable) {
+				t.Errorf("%v: %v, want ErrUnavailable of the server that is not there", c.conf, err)
+			}
+			continue
+		}
+		if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), cipherSuites+"="+aesSuite) {
+			t.Errorf("%v: %v, want ErrUnsupported that says %q and the way out", c.conf, err, c.want)
+		}
+	}
+}
+
 func TestConfFiles(t *testing.T) {
 	home := t.TempDir()
 	dir := filepath.Join(home, "etc", "hadoop")

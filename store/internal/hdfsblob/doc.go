@@ -72,8 +72,8 @@
 //     if they have dfs.datanode.synconclose; see [Bucket.Durable].
 //   - Erasure-coded files and encryption zones are refused (errors.ErrUnsupported): the library would read stripes and
 //     ciphertext.
-//   - dfs.data.transfer.protection=integrity is refused, since the library garbles what it reads under it; privacy needs
-//     AES (dfs.encrypt.data.transfer.cipher.suites).
+//   - dfs.data.transfer.protection=integrity, and privacy or dfs.encrypt.data.transfer without AES
+//     (dfs.encrypt.data.transfer.cipher.suites), are refused, since the library garbles what it reads under them.
 //   - There is no compare-and-swap on content, and observer NameNodes are not asked for reads.
 //   - The library leaves a goroutine behind for each block whose writing failed.
 //

@@ -15,27 +15,15 @@ import (
 // TestHDFSKerberos stores and reads with a keytab and with a ticket cache, at each level of protection that the library
 // can read.
 func TestHDFSKerberos(t *testing.T) {
-	const suites = "dfs.encrypt.data.transfer.cipher.suites"
 	for _, c := range []struct {
 		name, rpc  string
 		properties map[string]string
 	}{
 		{"authentication", "authentication", nil},
 		{"integrity of requests", "integrity", map[string]string{"dfs.data.transfer.protection": "authentication"}},
-		{"privacy", "privacy", map[string]string{suites: "AES/CTR/NoPadding"}},
+		{"privacy", "privacy", map[string]string{cipherSuites: aesSuite}},
 	} {
 		t.Run(c.name, func(t *testing.T) { testKerberos(t, c.rpc, c.properties) })
-	}
-}
-
-func TestIntegrityOfDataIsRefused(t *testing.T) {
-	b, err := Open("localhost", "/", &Options{Conf: map[string]string{"dfs.data.transfer.protection": "integrity"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	if _, err := b.Stat(t.Context(), "k"); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("stat: %v, want ErrUnsupported", err)
 	}
 }
 

@@ -77,6 +77,9 @@ func (r *Reader) start(c *client, offset, length int64, version string, attrs bo
 	if err := readable(info); err != nil {
 		return false, err
 	}
+	if err := c.checkServer(); err != nil {
+		return false, err
+	}
 	r.object = newObject(info)
 	if version != "" && version != r.object.Version {
 		return false, ErrConflict
