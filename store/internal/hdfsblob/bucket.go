@@ -214,10 +214,13 @@ func (c *client) checkRoot(dir string) error {
 	for {
 		info, err := c.Stat(dir)
 		if err == nil {
-			return readable(info)
+			if err = readable(info); err != nil {
+				err = fmt.Errorf("%s is %w", dir, err)
+			}
+			return err
 		}
 		if !isAbsent(err) || dir == "/" {
-			return err
+			return c.denied(err, dir, toWrite)
 		}
 		dir = path.Dir(dir)
 	}

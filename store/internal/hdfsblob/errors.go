@@ -94,17 +94,31 @@ func wrap(op, path string, err error) error {
 	return e
 }
 
-// said is the first line of what the server says; a stack trace follows it.
+// said is what the server says up to its stack trace, on one line, and what helps.
 func said(remote exception) string {
-	line, _, _ := strings.Cut(remote.Message(), "\n")
+	text, _, _ := strings.Cut(remote.Message(), "\n\tat ")
+	text = strings.Join(strings.Fields(text), " ")
 	class := className(remote.Exception())
 	switch {
-	case line == "":
+	case text == "":
 		return fmt.Sprintf("%s: %s", remote.Desc(), class)
 	case class == "":
-		return line
+		return text
 	}
-	return class + ": " + line
+	return class + ": " + text + wayOut(class)
+}
+
+// wayOut is what the server leaves unsaid.
+func wayOut(class string) string {
+	switch class {
+	case "AccessControlException":
+		return " (hdfs dfs -chmod, -chown or -setfacl grants it)"
+	case "NSQuotaExceededException":
+		return " (hdfs dfsadmin -setQuota raises it)"
+	case "DSQuotaExceededException":
+		return " (hdfs dfsadmin -setSpaceQuota raises it)"
+	}
+	return ""
 }
 
 func className(class string) string {

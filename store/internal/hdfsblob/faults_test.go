@@ -18,6 +18,7 @@ import (
 
 // TestHDFSFaults breaks a cluster of two DataNodes in one way after the other.
 func TestHDFSFaults(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	h := servers.Hadoop(t, &servers.HadoopOptions{DataNodes: 2})
 	for _, c := range []struct {
 		name string
@@ -61,7 +62,7 @@ func (a *acting) Read(p []byte) (int, error) {
 func testDataNodeKilled(t *testing.T, h *servers.HDFS) {
 	b := open(t, h.Authority, &Options{Conf: map[string]string{"dfs.blocksize": "4m"}, Timeout: 10 * time.Second})
 	old := random(5 << 20)
-	if _, err := b.Put(t.Context(), "old", old); err != nil {
+	if err := patiently(t.Context(), func() error { return second(b.Put(t.Context(), "old", old)) }); err != nil {
 		t.Fatal(err)
 	}
 	w, err := b.NewWriter(t.Context(), "one file")
@@ -134,7 +135,7 @@ func testDurable(t *testing.T, h *servers.HDFS) {
 		t.Errorf("it is not durable without encryption")
 	}
 	before := h.Syncs(0) + h.Syncs(1)
-	if _, err := b.Put(t.Context(), "k", random(3<<20)); err != nil {
+	if err := patiently(t.Context(), func() error { return second(b.Put(t.Context(), "k", random(3<<20))) }); err != nil {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(10 * time.Second); ; { // their counters are a second old
@@ -171,8 +172,8 @@ func testSafeMode(t *testing.T, h *servers.HDFS) {
 	_, putErr := b.Put(t.Context(), "k", []byte("y"))
 	_, createErr := b.Create(t.Context(), "new", []byte("y"), "")
 	for name, err := range map[string]error{"put": putErr, "create": createErr, "delete": b.Delete(t.Context(), "k", nil)} {
-		if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "SafeMode") {
-			t.Errorf("%s in safe mode: %v, want ErrUnavailable", name, err)
+		if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "dfsadmin -safemode leave") {
+			t.Errorf("%s in safe mode: %v, want ErrUnavailable that says how to leave it", name, err)
 		}
 	}
 	if got, err := b.get(t, "k"); err != nil || string(got) != "x" {
@@ -190,7 +191,8 @@ func testQuota(t *testing.T, h *servers.HDFS) {
 	for _, c := range []struct {
 		name         string
 		names, space uint64
-	}{{"names", 1, unchanged}, {"space", unchanged, 1 << 20}} {
+		wayOut       string
+	}{{"names", 1, unchanged, "dfsadmin -setQuota"}, {"space", unchanged, 1 << 20, "dfsadmin -setSpaceQuota"}} {
 		dir := b.Dir() + "-" + c.name
 		err := b.with(t.Context(), "set quota", "", func(c2 *client) error {
 			if err := c2.MkdirAll(dir, 0o755); err != nil {
@@ -207,8 +209,9 @@ func testQuota(t *testing.T, h *servers.HDFS) {
 			t.Fatal(err)
 		}
 		defer limited.Close()
-		if _, err := limited.Put(t.Context(), "k", random(1000)); !errors.Is(err, ErrNoSpace) {
-			t.Errorf("put over the quota of %s: %v, want ErrNoSpace", c.name, err)
+		_, err = limited.Put(t.Context(), "k", random(1000))
+		if !errors.Is(err, ErrNoSpace) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), c.wayOut) {
+			t.Errorf("put over the quota of %s: %v, want ErrNoSpace that names the directory and %s", c.name, err, c.wayOut)
 		}
 		if left := limited.raw(t, dir); left != "" {
 			t.Errorf("left behind: %q", left)
@@ -275,6 +278,7 @@ func lookup(environ []string) func(string) string {
 
 // TestHDFSFailover has an upload live through a failover between two NameNodes, and through the death of one.
 func TestHDFSFailover(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	h := servers.Hadoop(t, &servers.HadoopOptions{HA: true})
 	b := open(t, h.Authority, &Options{Getenv: lookup(h.Environ), Conf: map[string]string{"dfs.blocksize": "4m"}})
 	for _, c := range []struct {

@@ -81,7 +81,7 @@ func (c *client) makeDir(dir string) error {
 	if err == nil {
 		return nil
 	}
-	return c.inTheWay(dir, err)
+	return c.denied(c.inTheWay(dir, err), dir, toWrite)
 }
 
 // inTheWay tells whether a file stands where a directory is needed, else gives refused.

@@ -67,7 +67,7 @@ func (b *Bucket) open(ctx context.Context, key string, offset, length int64, ver
 // looked up once more, and same says whether it still means the first.
 func (r *Reader) start(c *client, offset, length int64, version string, attrs bool) (same bool, err error) {
 	if r.file, err = c.Open(r.path); err != nil {
-		return false, absent(err)
+		return false, c.denied(absent(err), r.path, toRead)
 	}
 	info := r.file.Stat()
 	if info.IsDir() {
@@ -95,7 +95,7 @@ func (r *Reader) start(c *client, offset, length int64, version string, attrs bo
 		r.left = min(r.left, length)
 	}
 	if err := r.readHead(c); err != nil {
-		return false, err
+		return false, c.denied(err, r.path, toRead)
 	}
 	now, err := c.statFile(r.path)
 	return err == nil && now.id == r.object.id, err

@@ -56,7 +56,7 @@ func (b *Bucket) statPath(ctx context.Context, path string) (o Object, err error
 func (c *client) statFile(path string) (Object, error) {
 	info, err := c.Stat(path)
 	if err != nil {
-		return Object{}, absent(err)
+		return Object{}, c.denied(absent(err), path, toRead)
 	}
 	if info.IsDir() {
 		return Object{}, &fs.PathError{Op: "stat", Path: path, Err: fmt.Errorf("a directory, no object: %w", fs.ErrNotExist)}

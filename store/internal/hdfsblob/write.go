@@ -94,12 +94,12 @@ func (w *Writer) open(c *client, dir string, d defaults) (err error) {
 	c.guard.sync = c.bucket.syncs()
 	w.file, err = c.CreateFile(w.temp, d.replication, d.blockSize, c.bucket.filePerm)
 	if isAbsent(err) && dir == c.bucket.root {
-		if err := c.MkdirAll(c.bucket.root, c.bucket.dirPerm); err != nil {
+		if err := c.makeDir(c.bucket.root); err != nil {
 			return err
 		}
 		w.file, err = c.CreateFile(w.temp, d.replication, d.blockSize, c.bucket.filePerm)
 	}
-	return err
+	return c.denied(err, dir, toWrite)
 }
 
 // Write adds to the object.
