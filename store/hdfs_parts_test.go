@@ -10,8 +10,9 @@ import (
 	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 )
 
-// testHDFSParts has what the engine asks of a backend in parts done by a real NameNode.
-func testHDFSParts(t *testing.T, h *servers.HDFS) {
+// CheckHDFSParts has what the engine asks of a backend in parts done by a real
+// NameNode; TestHDFSCluster runs it.
+func CheckHDFSParts(t *testing.T, h *servers.HDFS) {
 	s, err := Open(t.Context(), h.URL("p"), nil)
 	if err != nil {
 		t.Fatal(err)

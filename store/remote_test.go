@@ -78,7 +78,7 @@ func TestRemoteWorker(t *testing.T) {
 }
 
 // TestRemote hands the view of a run to a worker in another process, on every
-// backend.
+// backend; on HDFS TestHDFSCluster does so.
 func TestRemote(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -88,7 +88,6 @@ func TestRemote(t *testing.T) {
 		{"minio", func(t *testing.T) string { return servers.MinIO(t).URL("p") }},
 		{"versitygw", func(t *testing.T) string { return servers.VersityGW(t).URL("p") }},
 		{"fakegcs", func(t *testing.T) string { return servers.FakeGCS(t).URL("p") }},
-		{"hdfs", func(t *testing.T) string { return servers.Hadoop(t, nil).URL("p") }},
 	} {
 		t.Run(c.name, func(t *testing.T) { remoteOnce(t, c.url(t), c.name == "local") })
 	}

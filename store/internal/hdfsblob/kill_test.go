@@ -17,7 +17,7 @@ import (
 const killedEnv = "HEIRLOOM_TEST_HDFS_WRITER"
 
 func TestMain(m *testing.M) {
-	for env, run := range map[string]func(order string) error{killedEnv: writeForEver, resumedEnv: runResumed, moverEnv: runMover} {
+	for env, run := range map[string]func(order string) error{killedEnv: writeForEver, moverEnv: runMover} {
 		order := os.Getenv(env)
 		if order == "" {
 			continue
@@ -54,6 +54,7 @@ func writeForEver(place string) error {
 // testKilledWriters kills writers at random moments. What is visible must be whole, and nothing be in the way of the
 // next.
 func testKilledWriters(t *testing.T, authority string) {
+	t.Parallel() // it waits more than it works
 	b := open(t, authority, nil)
 	self, err := os.Executable()
 	if err != nil {

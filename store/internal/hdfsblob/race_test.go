@@ -15,7 +15,7 @@ import (
 // testCreateRace has 64 writers of two buckets create each of many keys.
 func testCreateRace(t *testing.T, authority string) {
 	buckets := []*Bucket{open(t, authority, nil), open(t, authority, nil)}
-	for round := range rounds(200) {
+	for round := range rounds(100) {
 		key := fmt.Sprintf("race/%03d", round)
 		var winners atomic.Int64
 		var winner atomic.Value

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // nameservice is what a cluster with two NameNodes is called in its configuration.
@@ -21,6 +23,9 @@ const nameservice = "heirloom"
 type HadoopOptions struct {
 	DataNodes int  // 0 is 1; a file has as many replicas, up to 3
 	HA        bool // two NameNodes, the first active
+	// Federated are two NameNodes too, each with a namespace of its own: those of
+	// Nameservices, of which the first is fs.defaultFS. Not with HA.
+	Federated bool
 	// Properties are of hdfs-site.xml and core-site.xml alike, for servers and
 	// clients.
 	Properties map[string]string
@@ -31,9 +36,12 @@ type HadoopOptions struct {
 	Protection string
 }
 
+// Nameservices are the names of a federated cluster's namespaces.
+func Nameservices() []string { return []string{"ns1", "ns2"} }
+
 // HDFS is a cluster with an empty namespace.
 type HDFS struct {
-	Authority string   // host:port of the NameNode, or the nameservice
+	Authority string   // host:port of the first NameNode, or the nameservice of two
 	Addresses []string // host:port of each NameNode
 	ConfDir   string   // Hadoop's configuration, for HADOOP_CONF_DIR
 	Environ   []string // what a child process needs, as "NAME=value"
@@ -69,9 +77,9 @@ func Hadoop(t testing.TB, o *HadoopOptions) *HDFS {
 	if err := h.configure(o, replicas); err != nil {
 		t.Fatal(err)
 	}
-	h.format()
+	h.format(o)
 	for i := range h.Addresses {
-		h.nameNodes = append(h.nameNodes, h.nameNode(i, o.HA))
+		h.nameNodes = append(h.nameNodes, h.nameNode(i, o))
 		h.StartNameNode(i)
 	}
 	for i := range replicas {
@@ -84,12 +92,15 @@ func Hadoop(t testing.TB, o *HadoopOptions) *HDFS {
 		h.Activate(0)
 	}
 	h.WaitReady(0, replicas)
+	if o.Federated {
+		h.WaitReady(1, replicas)
+	}
 	return h
 }
 
 func (h *HDFS) configure(o *HadoopOptions, replicas int) error {
 	count := 1
-	if o.HA {
+	if o.HA || o.Federated {
 		count = 2
 	}
 	for range count {
@@ -116,13 +127,20 @@ func (h *HDFS) configure(o *HadoopOptions, replicas int) error {
 		"dfs.datanode.max.locked.memory":          "0",
 		"dfs.namenode.secondary.http-address":     "127.0.0.1:0",
 	}
-	if o.HA {
+	core := map[string]string{"hadoop.tmp.dir": filepath.Join(h.dir, "tmp")}
+	switch {
+	case o.HA:
 		h.configureHA(hdfs)
-	} else {
+	case o.Federated:
+		h.configureFederated(hdfs)
+		core["fs.defaultFS"] = "hdfs://" + Nameservices()[0]
+	default:
 		hdfs["dfs.ha.namenode.id"] = "nn1"
 		hdfs["dfs.namenode.http-address"] = h.pages[0]
 	}
-	core := map[string]string{"fs.defaultFS": "hdfs://" + h.Authority, "hadoop.tmp.dir": filepath.Join(h.dir, "tmp")}
+	if core["fs.defaultFS"] == "" {
+		core["fs.defaultFS"] = "hdfs://" + h.Authority
+	}
 	if o.Kerberos != nil {
 		properties, flags := o.Kerberos.hadoop(o.Protection)
 		maps.Copy(core, properties)
@@ -148,27 +166,54 @@ func (h *HDFS) configureHA(hdfs map[string]string) {
 	}
 }
 
-// format makes the namespace, and gives a second NameNode a copy of it.
-func (h *HDFS) format() {
+func (h *HDFS) configureFederated(hdfs map[string]string) {
+	hdfs["dfs.nameservices"] = strings.Join(Nameservices(), ",")
+	for i, name := range Nameservices() {
+		hdfs["dfs.namenode.rpc-address."+name] = h.Addresses[i]
+		hdfs["dfs.namenode.http-address."+name] = h.pages[i]
+		hdfs["dfs.namenode.name.dir."+name] = filepath.Join(h.dir, "name-"+name)
+	}
+}
+
+// format makes the namespaces, or gives the second of two NameNodes a copy.
+func (h *HDFS) format(o *HadoopOptions) {
 	h.t.Helper()
-	cmd := h.java(nameNodeClass, "-Ddfs.ha.namenode.id=nn1", "-format", "-nonInteractive")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		h.t.Fatalf("format the namespace: %v\n%s", err, out)
+	group := errgroup.Group{}
+	for i := range h.Addresses {
+		if i > 0 && o.HA {
+			continue
+		}
+		cmd := h.java(nameNodeClass, append(nameNodeID(i, o), "-format", "-nonInteractive", "-clusterid", "heirloom")...)
+		group.Go(func() error {
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				return fmt.Errorf("format the namespace: %w\n%s", err, out)
+			}
+			return nil
+		})
 	}
-	if len(h.Addresses) == 1 {
-		return
+	err := group.Wait()
+	if err == nil && o.HA {
+		err = os.CopyFS(filepath.Join(h.dir, "name-nn2"), os.DirFS(filepath.Join(h.dir, "name-nn1")))
 	}
-	if err := os.CopyFS(filepath.Join(h.dir, "name-nn2"), os.DirFS(filepath.Join(h.dir, "name-nn1"))); err != nil {
+	if err != nil {
 		h.t.Fatal(err)
 	}
 }
 
-func (h *HDFS) nameNode(i int, ha bool) *hadoopProcess {
-	p := &hadoopProcess{name: fmt.Sprintf("NameNode %d", i), args: []string{nameNodeClass}}
-	if ha {
-		p.args = append(p.args, fmt.Sprintf("-Ddfs.ha.namenode.id=nn%d", i+1))
+// nameNodeID tells a NameNode which of the configuration's it is.
+func nameNodeID(i int, o *HadoopOptions) []string {
+	switch {
+	case o.HA:
+		return []string{fmt.Sprintf("-Ddfs.ha.namenode.id=nn%d", i+1)}
+	case o.Federated:
+		return []string{"-Ddfs.nameservice.id=" + Nameservices()[i]}
 	}
-	return p
+	return nil
+}
+
+func (h *HDFS) nameNode(i int, o *HadoopOptions) *hadoopProcess {
+	return &hadoopProcess{name: fmt.Sprintf("NameNode %d", i), args: append([]string{nameNodeClass}, nameNodeID(i, o)...)}
 }
 
 func (h *HDFS) dataNode(i int) *hadoopProcess {
