@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/heirloom-ml/heirloom/tracker"
@@ -21,6 +22,7 @@ const (
 	envOutputDir     = "HEIRLOOM_OUTPUT_DIR"
 	envCheckpointDir = "HEIRLOOM_CHECKPOINT_DIR"
 	envMetrics       = "HEIRLOOM_METRICS"
+	envAttempt       = "HEIRLOOM_ATTEMPT"
 	envTorchXJob     = "TORCHX_JOB_ID"
 	envTorchXParent  = "TORCHX_PARENT_RUN_ID"
 	envTrackers      = "TORCHX_TRACKERS"
@@ -44,6 +46,7 @@ func (r *run) makeEnviron() ([]string, error) {
 		envOutputDir:     r.place.dir,
 		envCheckpointDir: r.place.checkpoints,
 		envMetrics:       filepath.Join(r.place.dir, metricsFile),
+		envAttempt:       strconv.Itoa(r.attempt),
 		envTorchXJob:     string(r.id),
 		envTorchXParent:  string(r.parent),
 	}

@@ -53,7 +53,7 @@ func TestEnviron(t *testing.T) {
 	config := seen[envFsspec]
 	want := map[string]string{
 		"USER": "ann", "KEPT": "yes", "PYTHONUNBUFFERED": "x", "DIRS": "exist",
-		"HEIRLOOM_STORE": "file://" + root, "HEIRLOOM_RUN_ID": string(result.RunID), "HEIRLOOM_OUTPUT_DIR": out,
+		"HEIRLOOM_STORE": "file://" + root, "HEIRLOOM_ATTEMPT": "1", "HEIRLOOM_RUN_ID": string(result.RunID), "HEIRLOOM_OUTPUT_DIR": out,
 		"HEIRLOOM_CHECKPOINT_DIR": filepath.Join(out, "checkpoints"), "HEIRLOOM_METRICS": filepath.Join(out, "metrics.jsonl"),
 		"TORCHX_JOB_ID": string(result.RunID), "TORCHX_TRACKERS": "fsspec", "TORCHX_TRACKER_FSSPEC_CONFIG": config,
 		"CONFIG": "# written by heirloom for one run\nprotocol=file\nroot_path=" + root + "/tracker\n",

@@ -25,9 +25,13 @@ func UserName(environ []string) string {
 	return ""
 }
 
-// bootID names this boot of the machine, without which a process id says little;
-// "" where the system does not tell.
+// bootID names this boot of the machine and this space of process ids, without
+// which a process id says little; "" where the system does not tell.
 func bootID() string {
-	text, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return strings.TrimSpace(string(text))
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	space, err2 := os.Readlink("/proc/self/ns/pid")
+	if err != nil || err2 != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(boot)) + " " + space
 }

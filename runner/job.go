@@ -11,7 +11,7 @@ import (
 )
 
 // Why a command did not run; a shell would say 127 and 126. Errors of Run are
-// one of these, of the kinds of package store, or that of the context.
+// one of these, ErrRefused, of the kinds of package store, or that of the context.
 var (
 	ErrNotFound      = local.ErrNotFound
 	ErrNotExecutable = local.ErrNotExecutable
@@ -36,7 +36,9 @@ type Job struct {
 
 	Name                string        // for people and for the id; "" = from the command
 	Project, Experiment string        // "" = none
-	RunID               tracker.RunID // "" = a new one; one that exists gets a further attempt
+	RunID               tracker.RunID // "" = a new one
+	Resume              Resume        // what becomes of one that is known; "" = ResumeAllow
+	Force               bool          // also while an attempt of it seems to be running
 	Session             string        // of a new id; "" = tracker.DefaultSession
 	Parent              tracker.RunID // "" = the run that surrounds us in Environ, if any
 

@@ -69,6 +69,7 @@ type run struct {
 	id      tracker.RunID
 	parent  tracker.RunID // "" = none
 	attempt int           // 0 until its start is recorded
+	earlier []tracker.Attempt
 	begun   time.Time
 	place   place
 	mirror  *mirror  // nil where the outputs are written in place, or not kept

@@ -28,8 +28,14 @@ func (r *run) recordStart(ctx context.Context) error {
 	wanted, stop := whileWanted(ctx)
 	defer stop()
 	err := r.writeStart(wanted)
+	if errors.Is(err, ErrRefused) {
+		return err
+	}
 	if err == nil {
 		err = r.settle(wanted)
+	}
+	if err == nil {
+		err = r.takeUp(wanted)
 	}
 	if err == nil {
 		err = wanted.Err()
@@ -47,7 +53,8 @@ func (r *run) recordStart(ctx context.Context) error {
 }
 
 // writeStart writes the start of the attempt, one record of metadata and the
-// links, all at once: none of them needs another.
+// links, all at once: none of them needs another, save that a run whose id was
+// given must first admit a further attempt.
 func (r *run) writeStart(ctx context.Context) error {
 	format, err := r.Tracker.Format(ctx)
 	if err != nil {
@@ -58,12 +65,19 @@ func (r *run) writeStart(ctx context.Context) error {
 			return err
 		}
 	}
+	if r.job.RunID != "" {
+		if err := r.claim(ctx); err != nil {
+			return err
+		}
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(8)
-	group.Go(func() (err error) {
-		r.attempt, err = r.Tracker.StartAttempt(ctx, r.id, r.attemptStart())
-		return err
-	})
+	if r.attempt == 0 {
+		group.Go(func() (err error) {
+			r.attempt, err = r.Tracker.StartAttempt(ctx, r.id, r.attemptStart())
+			return err
+		})
+	}
 	group.Go(func() error { return r.Tracker.AddMetadata(ctx, r.id, r.metadata()) })
 	for _, source := range r.sources() {
 		group.Go(func() error { return r.Tracker.AddSource(ctx, r.id, source) })
@@ -128,6 +142,11 @@ func (r *run) metadata() *pyjson.Object {
 	m.Set(tracker.KeyCommand, command)
 	addFlat(m, tracker.PrefixParams, r.params(args))
 	addFlat(m, tracker.PrefixTags, r.job.Tags)
+	if len(r.earlier) > 0 {
+		for _, key := range endKeys() {
+			m.Set(key, nil)
+		}
+	}
 	return m
 }
 
@@ -180,11 +199,17 @@ func (r *run) endAttempt(ctx context.Context, end tracker.AttemptEnd) error {
 	return r.Tracker.EndAttempt(limited, r.id, r.attempt, end)
 }
 
+// endKeys are what describeEnd sets. A further attempt sets them to null, Python's
+// None, when it starts: what the earlier one said of its end is no longer so.
+func endKeys() []string {
+	return []string{tracker.KeyState, tracker.KeyEnded, tracker.KeyExitCode, tracker.KeySignal, KeyWarnings}
+}
+
 // describeEnd says once more in metadata, for TorchX's readers, what the end of
 // the attempt says.
 func (r *run) describeEnd(m *pyjson.Object, end tracker.AttemptEnd) {
 	m.Set(tracker.KeyState, string(end.State))
-	m.Set(tracker.KeyStarted, r.begun.UTC().Format(timeLayout))
+	m.Set(tracker.KeyStarted, r.begunFirst().UTC().Format(timeLayout))
 	m.Set(tracker.KeyEnded, end.Time.UTC().Format(timeLayout))
 	if end.ExitCode != nil {
 		m.Set(tracker.KeyExitCode, int64(*end.ExitCode))

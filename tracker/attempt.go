@@ -52,38 +52,53 @@ type AttemptEnd struct {
 // StartAttempt claims the next free number and returns it. Of several processes
 // that ask at once each gets its own.
 func (t *FileTracker) StartAttempt(ctx context.Context, run RunID, start AttemptStart) (int, error) {
-	n, err := t.startAttempt(ctx, run, start)
-	if err != nil {
-		return 0, fmt.Errorf("start attempt of %s: %w", printable(string(run)), err)
+	last, err := t.lastAttempt(ctx, run)
+	for n := last + 1; err == nil && n <= maxAttempt; n++ {
+		err = t.claimAttempt(ctx, run, n, &start)
+		if err == nil {
+			return n, nil
+		}
+		if errors.Is(err, store.ErrExist) {
+			err = nil
+		}
 	}
-	return n, nil
+	if err == nil {
+		err = fmt.Errorf("there are %d attempts already: %w", maxAttempt, store.ErrInvalid)
+	}
+	return 0, fmt.Errorf("start attempt of %s: %w", printable(string(run)), err)
 }
 
-func (t *FileTracker) startAttempt(ctx context.Context, run RunID, start AttemptStart) (int, error) {
+// ClaimAttempt is StartAttempt for who has looked at the attempts before and
+// means to be number n: of several processes that claim one number the first
+// gets it, for the others the error is store.ErrExist.
+func (t *FileTracker) ClaimAttempt(ctx context.Context, run RunID, n int, start AttemptStart) error {
+	if err := t.claimAttempt(ctx, run, n, &start); err != nil {
+		return fmt.Errorf("start attempt %d of %s: %w", n, printable(string(run)), err)
+	}
+	return nil
+}
+
+func (t *FileTracker) claimAttempt(ctx context.Context, run RunID, n int, start *AttemptStart) error {
+	if err := checkAttempt(n); err != nil {
+		return err
+	}
 	if err := t.mayWrite(ctx, run); err != nil {
-		return 0, err
+		return err
 	}
 	if start.Time.IsZero() {
 		start.Time = t.opts.Now()
 	}
 	body, err := start.body(t.opts.Writer)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	last, err := t.lastAttempt(ctx, run)
-	if err != nil {
-		return 0, err
-	}
-	for n := last + 1; n <= maxAttempt; n++ {
-		err := t.s.Create(ctx, attemptKey(run, n, startName), body)
-		if !errors.Is(err, store.ErrExist) {
-			return n, err
-		}
-	}
-	return 0, fmt.Errorf("there are %d attempts already: %w", maxAttempt, store.ErrInvalid)
+	return t.s.Create(ctx, attemptKey(run, n, startName), body)
 }
 
 func (t *FileTracker) lastAttempt(ctx context.Context, run RunID) (int, error) {
+	if err := t.mayWrite(ctx, run); err != nil {
+		return 0, err
+	}
 	last := 0
 	for e, err := range t.s.ListDir(ctx, run.dir().Join(heirloomDir, attemptsDir)) {
 		if err != nil {
@@ -94,6 +109,34 @@ func (t *FileTracker) lastAttempt(ctx context.Context, run RunID) (int, error) {
 		}
 	}
 	return last, nil
+}
+
+// Attempts lists the attempts of a run in the order of their numbers. A run
+// without any has none; see Exists.
+func (t *FileTracker) Attempts(ctx context.Context, run RunID) ([]Attempt, error) {
+	l, err := t.list(ctx, run, heirloomDir+"/"+attemptsDir)
+	if err != nil {
+		return nil, readError(run, err)
+	}
+	b, err := t.read(ctx, l.attemptKeys())
+	if err != nil {
+		return nil, readError(run, err)
+	}
+	list := l.foldAttempts(b)
+	t.warnAll(l.sortedWarnings())
+	return list, nil
+}
+
+// Exists says whether anything of a run is kept. It makes one request.
+func (t *FileTracker) Exists(ctx context.Context, run RunID) (bool, error) {
+	err := t.mayRead(ctx, run)
+	if err == nil {
+		var found bool
+		if found, err = t.exists(ctx, run); err == nil {
+			return found, nil
+		}
+	}
+	return false, readError(run, err)
 }
 
 // EndAttempt records how attempt n ended. It can be said once: the second time

@@ -54,22 +54,28 @@ func (r *Run) setState(now time.Time) {
 	}
 	last := r.Attempts[len(r.Attempts)-1]
 	r.Started = r.Attempts[0].Start.Time
-	r.State = last.state(now)
+	r.State = last.State(now)
 	if last.End != nil {
 		r.Ended = last.End.Time
 	}
 }
 
-func (a Attempt) state(now time.Time) State {
+// State is where the attempt stands at a time: Running or Lost until it has
+// ended. Of a run it is that of the last attempt.
+func (a Attempt) State(now time.Time) State {
 	if a.End != nil {
 		return a.End.State
 	}
-	seen := a.Start.Time
-	if a.Beat.After(seen) {
-		seen = a.Beat
-	}
-	if now.Sub(seen) > LostAfter {
+	if now.Sub(a.Seen()) > LostAfter {
 		return Lost
 	}
 	return Running
+}
+
+// Seen is the last sign of life before the end.
+func (a Attempt) Seen() time.Time {
+	if a.Beat.After(a.Start.Time) {
+		return a.Beat
+	}
+	return a.Start.Time
 }

@@ -54,7 +54,7 @@ func exitCode(err error) int {
 	return exitOther
 }
 
-// runExitCode is exitCode for the command run, which leaves the small numbers to the job.
+// runExitCode is exitCode for the command run, which leaves the small numbers to the job, but for a refusal to start it.
 func runExitCode(err error) int {
 	var job jobExit
 	switch {
@@ -62,6 +62,8 @@ func runExitCode(err error) int {
 		return exitOK
 	case errors.As(err, &job):
 		return job.code
+	case errors.Is(err, runner.ErrRefused):
+		return exitConflict
 	case errors.Is(err, runner.ErrNotExecutable):
 		return exitNotRunnable
 	case errors.Is(err, runner.ErrNotFound):
@@ -151,6 +153,8 @@ func advice(err error) string {
 		return own.advice
 	case errors.Is(err, runner.ErrNotFound), errors.Is(err, runner.ErrNotExecutable):
 		return ""
+	case errors.Is(err, runner.ErrRefused):
+		return "see --resume and --force in heirloom run --help"
 	case errors.Is(err, store.ErrUnavailable):
 		return "check that the endpoint is right and can be reached, then try again"
 	case errors.Is(err, store.ErrPermission):

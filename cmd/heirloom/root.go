@@ -29,7 +29,8 @@ upward from here, else by your own configuration; else it is ./.heirloom.
 
 Exit codes: 0 ok, 1 other, 2 usage, 3 not found, 4 exists or ambiguous,
 5 permission, 6 corrupt, 7 unavailable, 130 interrupted. "run" returns the job's
-own code; 125 when heirloom itself failed, 126 not executable, 127 not found.`
+own code; 4 when it may not start (--resume), 125 when heirloom itself failed,
+126 not executable, 127 not found.`
 
 const rootExample = `  heirloom demo                                     a real pipeline, in seconds
   heirloom run --name train -- python train.py      run a job and record it

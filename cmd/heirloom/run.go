@@ -33,14 +33,24 @@ remains of its grace time. What could not be stored stays in the directory, also
 if heirloom itself is killed. The next run on the machine tells which command sends
 it; a further attempt of the same run sends it first, and adds to its metrics.
 
-Signals go to the job. The exit code is the job's own; 125 when heirloom itself
-failed, 126 when the command cannot be executed, 127 when there is none. With
---json the result is one document on stdout and the job's output goes to stderr.
+With --run the same line may run again, as schedulers do that requeue a job: that
+is a further attempt of one run, with its own command, host, times, end and logs,
+and number ($HEIRLOOM_ATTEMPT). --resume never wants a new run, must one that is
+known. An attempt that gave a sign of life in the last three minutes is not joined
+by another, unless it is certain to be gone, or --force is given. The metrics and,
+on a local store, all outputs of earlier attempts are there again; from any other,
+"heirloom checkpoint get $HEIRLOOM_RUN_ID DIR" fetches the latest checkpoint.
+
+Signals go to the job. The exit code is the job's own; 4 when --resume or a living
+attempt forbids to start, 125 when heirloom itself failed, 126 when the command
+cannot be executed, 127 when there is none. With --json the result is one document
+on stdout and the job's output goes to stderr.
 
 Flags stand before the command; "--" between them is good style.`
 
 const runExample = `  heirloom run -- python train.py --lr 0.1
   heirloom run --name finetune --source train-x7f2#model --params params.toml -- ./finetune
+  heirloom run --run slurm://torchx/train-$SLURM_JOB_ID -- ./train.sh
   heirloom run --input clicks@2026-11-20 --output /data/big.bin --hash size -- make model`
 
 // runFlags are what run is told about the job.
@@ -51,7 +61,9 @@ type runFlags struct {
 	noArgvParams                           bool
 	grace                                  time.Duration
 	syncEvery                              time.Duration
-	hasRunID                               bool // --run-id was given, if only as an empty text
+	hasRunID                               bool // --run was given, if only as an empty text
+	resume                                 string
+	force                                  bool
 }
 
 func newRun(a *app) *cobra.Command {
@@ -65,7 +77,10 @@ func newRun(a *app) *cobra.Command {
 
 		ValidArgsFunction: files,
 		RunE: func(c *cobra.Command, args []string) error {
-			f.hasRunID = c.Flags().Changed("run-id")
+			f.hasRunID = c.Flags().Changed("run") || c.Flags().Changed("run-id")
+			if err := f.checkResume(c); err != nil {
+				return err
+			}
 			return a.runRun(c, args, f)
 		},
 	}
@@ -83,9 +98,14 @@ func newRun(a *app) *cobra.Command {
 	flags.StringVar(&f.hash, "hash", "", "what to record of outputs, `MODE` sha256, size or none (HEIRLOOM_HASH; default sha256)")
 	flags.DurationVar(&f.grace, "grace", 0, "`TIME` from SIGTERM to SIGKILL, and to the end of storing outputs (HEIRLOOM_GRACE; default 30s)")
 	flags.DurationVar(&f.syncEvery, "sync-interval", 30*time.Second, "`TIME` between looks for outputs to store while the command runs; 0 = only at its end")
-	flags.StringVar(&f.runID, "run-id", "", "full `ID` of the run; one that exists gets a further attempt")
+	flags.StringVar(&f.runID, "run", "", "full `ID` of the run; one that is known gets a further attempt")
+	flags.StringVar(&f.resume, "resume", string(runner.ResumeAllow), "with --run: `MODE` allow, never (a new run only) or must (a known one only)")
+	flags.BoolVar(&f.force, "force", false, "with --run: start although another attempt of it seems to be running")
+	flags.StringVar(&f.runID, "run-id", "", "") // as it was first called
+	_ = flags.MarkHidden("run-id")
 	register(c, "source", a.completeRun)
 	register(c, "hash", fixed(hashModes()))
+	register(c, "resume", fixed(resumeModes()))
 	for _, flag := range []string{"params", "input", "output"} {
 		register(c, flag, files)
 	}
@@ -139,6 +159,23 @@ func (a *app) runRun(c *cobra.Command, args []string, f runFlags) error {
 	return nil
 }
 
+func resumeModes() []string {
+	return []string{string(runner.ResumeAllow), string(runner.ResumeNever), string(runner.ResumeMust)}
+}
+
+// checkResume refuses what would be passed over in silence.
+func (f *runFlags) checkResume(c *cobra.Command) error {
+	if !slices.Contains(resumeModes(), f.resume) {
+		return usagef(c.CommandPath(), "--resume %q is not one of %s", f.resume, strings.Join(resumeModes(), ", "))
+	}
+	for _, flag := range []string{"resume", "force"} {
+		if c.Flags().Changed(flag) && !f.hasRunID {
+			return usagef(c.CommandPath(), "--%s needs --run ID: without it each run is a new one", flag)
+		}
+	}
+	return nil
+}
+
 // settings are the flags that other levels may give too.
 func (f *runFlags) settings(c *cobra.Command) map[string]string {
 	given := map[string]string{config.Project: f.project, config.Experiment: f.experiment, config.Hash: f.hash}
@@ -159,6 +196,7 @@ func (a *app) job(ctx context.Context, p place, c *config.Config, args []string,
 		Project: c.Get(config.Project).Text, Experiment: c.Get(config.Experiment).Text,
 		ParamsFromArgs: !f.noArgvParams, Outputs: f.outputs, Hash: runner.HashMode(c.Get(config.Hash).Text),
 		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, Grace: grace, SyncEvery: cmp.Or(f.syncEvery, -1),
+		Resume: runner.Resume(f.resume), Force: f.force,
 	}
 	if a.wantsJSON() {
 		job.Stdout = a.stderr
@@ -187,11 +225,11 @@ func (p place) wholeID(ctx context.Context, text string) (tracker.RunID, error) 
 	}
 	switch found, err := p.findRun(ctx, text); {
 	case errors.Is(err, store.ErrNotExist):
-		return "", invalidf("--run-id %q is not a full id, which is scheduler://session/name", text)
+		return "", invalidf("--run %q is not a full id, which is scheduler://session/name", text)
 	case err != nil:
 		return "", err
 	case found != id:
-		return "", invalidf("--run-id %q is not a full id; a run that it fits is %s", text, found)
+		return "", invalidf("--run %q is not a full id; a run that it fits is %s", text, found)
 	}
 	return id, nil
 }
