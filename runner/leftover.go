@@ -122,13 +122,3 @@ func (r *run) storeLeft(ctx context.Context, l leftover) (err error) {
 	}
 	return os.RemoveAll(l.scratch)
 }
-
-// fetchMetrics has a further attempt add to the metrics of those before it, as it
-// does where outputs are written in place.
-func (r *run) fetchMetrics(ctx context.Context) error {
-	_, err := r.Store.Download(ctx, r.place.key.Join(metricsFile), filepath.Join(r.place.dir, metricsFile), nil)
-	if err != nil && !errors.Is(err, store.ErrNotExist) {
-		return fmt.Errorf("fetch the metrics of earlier attempts: %w", err)
-	}
-	return nil
-}

@@ -37,11 +37,6 @@ func (r *run) openMirror(ctx context.Context) error {
 		return err
 	}
 	r.pickUp(ctx)
-	if r.attempt > 1 {
-		if err := r.fetchMetrics(ctx); err != nil {
-			return err
-		}
-	}
 	y, err := r.Store.NewSync(r.place.dir, r.place.key, &store.SyncOptions{
 		StateDir: filepath.Join(r.place.scratch, "sync"),
 		Every:    r.job.SyncEvery,
