@@ -39,6 +39,7 @@ func TestHDFSCluster(t *testing.T) {
 	t.Run("options", func(t *testing.T) { testHDFSOptions(t, h) })
 	t.Run("refusals", func(t *testing.T) { testHDFSRefusals(t, h) })
 	t.Run("remote", func(t *testing.T) { remoteOnce(t, h.URL("remote"), false) })
+	t.Run("remote user", func(t *testing.T) { hdfsUser(t, h) })
 }
 
 // testHDFSKilled kills processes that upload a file.

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +90,8 @@ func TestRemote(t *testing.T) {
 		{"minio", func(t *testing.T) string { return servers.MinIO(t).URL("p") }},
 		{"versitygw", func(t *testing.T) string { return servers.VersityGW(t).URL("p") }},
 		{"fakegcs", func(t *testing.T) string { return servers.FakeGCS(t).URL("p") }},
+		{"dbfs", func(t *testing.T) string { return servers.DBFS(t).URL("p") }},
+		{"volume", func(t *testing.T) string { return servers.DBFS(t).VolumeURL("p") }},
 	} {
 		t.Run(c.name, func(t *testing.T) { remoteOnce(t, c.url(t), c.name == "local") })
 	}
@@ -213,5 +217,64 @@ func TestRemoteKeepsWhatItCannotStore(t *testing.T) {
 	}
 	if _, err := os.Stat(name); err == nil {
 		t.Error("scratch stays")
+	}
+}
+
+// Each option of a connection to HDFS reaches the worker's, seen by what the first
+// request says where there is no server.
+func TestRemoteHDFSOptions(t *testing.T) {
+	dir := t.TempDir()
+	krb5 := filepath.Join(dir, "krb5.conf")
+	if err := os.WriteFile(krb5, []byte("[libdefaults]\n default_realm = R\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kerberos := map[string]string{"hadoop.security.authentication": "kerberos", "dfs.namenode.kerberos.principal": "nn/_HOST@R"}
+	for name, c := range map[string]struct {
+		opts store.HDFSOptions
+		want string
+	}{
+		"host and port": {store.HDFSOptions{Host: "127.0.0.1", Port: 1}, "127.0.0.1:1 is unavailable"},
+		"extra conf":    {store.HDFSOptions{ExtraConf: map[string]string{"fs.defaultFS": "hdfs://127.0.0.1:2"}}, "127.0.0.1:2 is unavailable"},
+		"ticket cache":  {store.HDFSOptions{Host: "127.0.0.1", Port: 1, TicketCache: dir + "/tickets", ExtraConf: kerberos}, dir + "/tickets"},
+		"keytab":        {store.HDFSOptions{Host: "127.0.0.1", Port: 1, Keytab: dir + "/keys", Principal: "ada@R", ExtraConf: kerberos}, dir + "/keys"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts := store.Options{HDFS: c.opts, MaxAttempts: 1, Environ: []string{"KRB5_CONFIG=" + krb5}}
+			if err := remoteOver(t, "hdfs:///p", opts); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
+	}
+}
+
+// remoteOver writes one file by a Remote of its own, and gives the error.
+func remoteOver(t *testing.T, url string, opts store.Options) error {
+	s, err := store.Open(t.Context(), url, &opts)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	r, err := store.OpenRemote(t.Context(), s.Layout().Remote("r", -1), &store.RemoteOptions{URL: url, TempDir: t.TempDir(), Store: opts})
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(filepath.Join(r.LocalOutputDir(), "f"), nil, 0o600), r.Close())
+}
+
+// hdfsUser has a worker act as a user who may write nothing, and as one who may,
+// at an address that the options alone name.
+func hdfsUser(t *testing.T, server *servers.HDFS) {
+	host, port, err := net.SplitHostPort(server.Addresses[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, _ := strconv.Atoi(port)
+	opts := store.Options{HDFS: store.HDFSOptions{Host: host, Port: n, User: "ada"}}
+	if err := remoteOver(t, "hdfs:///q", opts); !errors.Is(err, store.ErrPermission) {
+		t.Errorf("as ada: %v, want ErrPermission", err)
+	}
+	opts.HDFS.User = ""
+	if err := remoteOver(t, "hdfs:///q", opts); err != nil {
+		t.Errorf("as the owner: %v", err)
 	}
 }
