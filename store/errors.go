@@ -3,6 +3,9 @@ package store
 import (
 	"errors"
 	"io/fs"
+	"strconv"
+	"strings"
+	"unicode"
 )
 
 // The kinds of error. Ask for them with errors.Is.
@@ -32,7 +35,7 @@ type Error struct {
 func (e *Error) Error() string {
 	text := e.Op
 	if e.Key != "" {
-		text += " " + e.Key
+		text += " " + shown(e.Key)
 	}
 	switch {
 	case e.Err != nil:
@@ -41,6 +44,15 @@ func (e *Error) Error() string {
 		return text + ": " + e.Kind.Error()
 	}
 	return text
+}
+
+// shown is a key in a sentence: one that could not be told from the rest of it, as
+// with a line break, is quoted.
+func shown(key string) string {
+	if strings.ContainsFunc(key, unicode.IsControl) {
+		return strconv.Quote(key)
+	}
+	return key
 }
 
 // Unwrap gives the kind and the cause, those that are set.

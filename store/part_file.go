@@ -4,9 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/heirloom-ml/heirloom/store/internal/filelock"
@@ -43,7 +45,7 @@ func openPart(root *os.Root, dir, identity string) (*partFile, error) {
 	for {
 		f, err := root.OpenFile(p.name(partEnd), os.O_RDWR|os.O_CREATE|sourceFlags, 0o666)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("write into %s: %w", filepath.Join(root.Name(), dir), err)
 		}
 		owned, err := ownPart(root, p.name(partEnd), f)
 		if owned {

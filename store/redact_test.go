@@ -10,6 +10,8 @@ func TestRedact(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"assignment", "x=1 PASSWORD=hunter2 y", "x=1 PASSWORD=[redacted] y"},
 		{"spaces", "db.password = hunter2", "db.password = [redacted]"},
+		{"code of S3", "InvalidAccessKeyId: The key, InvalidToken: The token", "InvalidAccessKeyId: The key, InvalidToken: The token"},
+		{"no code", "InvalidToken=abc", "InvalidToken=[redacted]"},
 		{"yaml", "api_key: abc123", "api_key: [redacted]"},
 		{"json", `{"user":"a","client_secret":"b\"c","n":1}`, `{"user":"a","client_secret":"[redacted]","n":1}`},
 		{"escaped json", `"{\"token\": \"abc\", \"n\": 1}"`, `"{\"token\": \"[redacted]\", \"n\": 1}"`},

@@ -73,6 +73,9 @@ func redactAssigned(text string) string {
 		if nameSecrecy(f.name) == weakSecret && strings.Contains(f.sep, ":") && !f.quoted {
 			return false // "auth: permission denied"
 		}
+		if strings.HasPrefix(f.name, "Invalid") && f.sep == ": " && !f.quoted {
+			return false // "InvalidAccessKeyId: The Access Key Id ...", as S3 says it
+		}
 		return isSecretName(f.name)
 	})
 }

@@ -17,7 +17,11 @@ func wrap(op, key string, err error) error {
 		}
 		return &Error{Op: op, Key: key, Kind: e.Kind, Err: e.Err}
 	}
-	return &Error{Op: op, Key: key, Kind: kindOf(err), Err: explained(plainPath(key, err))}
+	kind := kindOf(err)
+	if kind == ErrExist {
+		return &Error{Op: op, Key: key, Kind: kind, Err: briefError{"it is there already", err}} // providers tell of their conditions
+	}
+	return &Error{Op: op, Key: key, Kind: kind, Err: explained(plainPath(key, err))}
 }
 
 // plainPath drops what package os says of the path where the Error says it too.
