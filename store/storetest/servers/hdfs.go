@@ -11,8 +11,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // nameservice is what a cluster with two NameNodes is called in its configuration.
@@ -77,7 +75,9 @@ func Hadoop(t testing.TB, o *HadoopOptions) *HDFS {
 	if err := h.configure(o, replicas); err != nil {
 		t.Fatal(err)
 	}
-	h.format(o)
+	if err := h.format(o); err != nil {
+		t.Fatal(err)
+	}
 	for i := range h.Addresses {
 		h.nameNodes = append(h.nameNodes, h.nameNode(i, o))
 		h.StartNameNode(i)
@@ -172,32 +172,6 @@ func (h *HDFS) configureFederated(hdfs map[string]string) {
 		hdfs["dfs.namenode.rpc-address."+name] = h.Addresses[i]
 		hdfs["dfs.namenode.http-address."+name] = h.pages[i]
 		hdfs["dfs.namenode.name.dir."+name] = filepath.Join(h.dir, "name-"+name)
-	}
-}
-
-// format makes the namespaces, or gives the second of two NameNodes a copy.
-func (h *HDFS) format(o *HadoopOptions) {
-	h.t.Helper()
-	group := errgroup.Group{}
-	for i := range h.Addresses {
-		if i > 0 && o.HA {
-			continue
-		}
-		cmd := h.java(nameNodeClass, append(nameNodeID(i, o), "-format", "-nonInteractive", "-clusterid", "heirloom")...)
-		group.Go(func() error {
-			out, err := cmd.CombinedOutput()
-			if err != nil {
-				return fmt.Errorf("format the namespace: %w\n%s", err, out)
-			}
-			return nil
-		})
-	}
-	err := group.Wait()
-	if err == nil && o.HA {
-		err = os.CopyFS(filepath.Join(h.dir, "name-nn2"), os.DirFS(filepath.Join(h.dir, "name-nn1")))
-	}
-	if err != nil {
-		h.t.Fatal(err)
 	}
 }
 
