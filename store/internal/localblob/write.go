@@ -46,7 +46,22 @@ func (b *Bucket) Put(ctx context.Context, key string, body []byte) (Object, erro
 
 // Create makes the object at key, or fails with fs.ErrExist.
 func (b *Bucket) Create(ctx context.Context, key string, body []byte) (Object, error) {
+	if err := b.taken(ctx, key); err != nil {
+		return Object{}, err
+	}
 	return b.writeAll(ctx, key, body, Create)
+}
+
+// taken spares who comes late the file and its flush. Only publishing decides.
+func (b *Bucket) taken(ctx context.Context, key string) error {
+	root, err := b.reader()
+	if err != nil || key == "" || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if info, err := root.Lstat(pathOf(key)); err == nil && info.Mode().IsRegular() {
+		return &fs.PathError{Op: "create", Path: pathOf(key), Err: fs.ErrExist}
+	}
+	return nil
 }
 
 func (b *Bucket) writeAll(ctx context.Context, key string, body []byte, mode Mode) (Object, error) {
