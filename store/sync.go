@@ -57,7 +57,8 @@ type SyncOptions struct {
 	// Skip leaves out a file, or a directory with all below it, by its slash path.
 	Skip func(path string) bool
 
-	Parallel int              // files at once; 0 is 8
+	Parallel int              // files at once, and at most parts of a long one; 0 is 8
+	PartSize int64            // bytes of a part of a long file; 0 is by the backend and the size
 	Now      func() time.Time // the clock; nil is time.Now
 }
 

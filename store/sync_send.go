@@ -254,7 +254,8 @@ func (p *syncPass) putLong(ctx context.Context, item *syncItem) (Object, error) 
 		return Object{}, ctx.Err()
 	}
 	t, err := p.store.Upload(ctx, p.local(item.path), p.key(item.path), &TransferOptions{
-		Parallel: longParts, Memory: defaultMemory / longFiles, JournalDir: filepath.Join(p.state, "parts"), expect: &item.crc,
+		Parallel: min(longParts, p.parallel()), PartSize: p.opts.PartSize, Memory: defaultMemory / longFiles,
+		JournalDir: filepath.Join(p.state, "parts"), expect: &item.crc,
 	})
 	if errors.Is(err, ErrConflict) {
 		err = errChanged
