@@ -38,6 +38,8 @@ func (b *gcsBackend) partSize(size, want int64) int64 {
 	return sizeOfParts(size, want, gcsUsualParts, gcsMaxParts)
 }
 
+func (b *gcsBackend) partsAtMost() int { return gcsMaxParts }
+
 // begin takes the id for the token, so that to try again begins nothing else.
 func (b *gcsBackend) begin(ctx context.Context, key, id string) (string, error) {
 	if err := checkVisible(key); err != nil {

@@ -46,8 +46,12 @@ func newPartBuffers(all *streamBuffers, size int) *partBuffers {
 	return &partBuffers{all: all, size: size, made: 1, free: make(chan []byte, streamParts)}
 }
 
-// next gives one that is free, or nil for one to be made, or waits.
-func (p *partBuffers) next() []byte {
+// next gives one of that size that is free, or nil for one to be made, or waits.
+func (p *partBuffers) next(size int) []byte {
+	if size != p.size {
+		p.resize(size)
+		return nil
+	}
 	select {
 	case buffer := <-p.free:
 		return buffer
@@ -58,6 +62,17 @@ func (p *partBuffers) next() []byte {
 		return nil
 	}
 	return <-p.free
+}
+
+// resize waits for all parts that are on their way and begins with one buffer
+// again, so that none of the old size lies about.
+func (p *partBuffers) resize(size int) {
+	for range p.made {
+		<-p.free
+	}
+	p.release()
+	p.all.force(size)
+	p.size, p.made = size, 1
 }
 
 // release gives back the room of all.

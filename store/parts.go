@@ -50,6 +50,9 @@ type partKeeper interface {
 	holds(ctx context.Context, key, token string, n int, offset int64, p part) (bool, error)
 }
 
+// partLimited is a parted backend that takes but so many parts of an object.
+type partLimited interface{ partsAtMost() int }
+
 // placer is a parted backend that writes parts where they belong and sums them
 // up on the way, so that nobody need read them before. partAt is used in place of
 // part.

@@ -211,7 +211,7 @@ func TestPartSizes(t *testing.T) {
 	for _, c := range []struct {
 		size, want, s3, gcs int64
 	}{
-		{-1, 0, 16 * mib, 16 * mib},
+		{-1, 0, 6 * mib, 6 * mib},
 		{0, 0, 8 * mib, 8 * mib},
 		{1 << 30, 0, 16 * mib, 32 * mib},
 		{1<<30 + 64*mib, 0, 17 * mib, 34 * mib},
@@ -225,6 +225,32 @@ func TestPartSizes(t *testing.T) {
 		}
 		if got := gcs.partSize(c.size, c.want); got != c.gcs {
 			t.Errorf("GCS, %d bytes, %d wanted: parts of %d, want %d", c.size, c.want, got, c.gcs)
+		}
+	}
+}
+
+// TestOpenPartSizes counts what all parts of a source of unknown length come to.
+func TestOpenPartSizes(t *testing.T) {
+	for name, c := range map[string]struct {
+		back  parted
+		parts int
+		least int64 // bytes of all of them
+		most  int64 // bytes of one
+	}{
+		"S3":  {&s3Backend{}, s3MaxParts, 5 << 40, 5 << 30},
+		"GCS": {&gcsBackend{}, gcsMaxParts, 512 << 30, 5 << 30},
+		"mem": {&memBackend{}, 1 << 20, 1 << 40, memPart},
+	} {
+		size, all, last := partSizes(c.back, -1), int64(0), 0
+		for n := range c.parts {
+			if size(n) < last {
+				t.Errorf("%s: part %d is shorter than the one before", name, n)
+			}
+			last = size(n)
+			all += int64(last)
+		}
+		if all < c.least || int64(last) > c.most {
+			t.Errorf("%s: %d parts hold %d bytes, want at least %d; the last has %d, want at most %d", name, c.parts, all, c.least, last, c.most)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -19,6 +20,8 @@ const (
 	// streamMemory is what all streams of a store may hold, where one part each
 	// does not come to more.
 	streamMemory = 32 << 20
+	// partDoublings is how often the parts of a source of unknown length grow.
+	partDoublings = 10
 )
 
 // PutFrom stores what r yields, in parts if it is long. It must be exactly size
@@ -51,11 +54,23 @@ func (s *Store) putSource(ctx context.Context, key Key, full string, source *exa
 	if !ok {
 		return s.stream(ctx, key, full, source, condition{})
 	}
-	want := int64(streamPart)
-	if size < 0 {
-		want = 0 // the backend knows what suffices
+	return s.putParts(ctx, s.newLongWrite(back, key, full, false), source, partSizes(back, size))
+}
+
+// partSizes tells how long part n of a source of size bytes is to be, or of an
+// unknown number if size < 0. Where the number of parts is limited, those of the
+// latter begin short and grow: most sources end early, and each part is held in
+// memory.
+func partSizes(back parted, size int64) func(n int) int {
+	if size >= 0 {
+		same := int(back.partSize(size, streamPart))
+		return func(int) int { return same }
 	}
-	return s.putParts(ctx, s.newLongWrite(back, key, full, false), source, int(back.partSize(size, want)))
+	first, every := int(back.partSize(size, 0)), math.MaxInt
+	if limited, ok := back.(partLimited); ok {
+		every = limited.partsAtMost() / partDoublings
+	}
+	return func(n int) int { return first << min(n/every, partDoublings-1) }
 }
 
 // stream hands a source to a backend that wants it whole.
@@ -79,9 +94,9 @@ func (s *Store) stream(ctx context.Context, key Key, full string, source io.Read
 	return obj, s.wrap("put", string(key), err)
 }
 
-// putParts sends a source in parts of that size, several at once.
-func (s *Store) putParts(ctx context.Context, w *longWrite, source io.Reader, size int) (Object, error) {
-	first, last, err := readPart(nil, source, size)
+// putParts sends a source in parts of these sizes, several at once.
+func (s *Store) putParts(ctx context.Context, w *longWrite, source io.Reader, sizes func(n int) int) (Object, error) {
+	first, last, err := readPart(nil, source, sizes(0))
 	if err != nil {
 		return Object{}, s.wrap("put", string(w.key), err)
 	}
@@ -92,7 +107,7 @@ func (s *Store) putParts(ctx context.Context, w *longWrite, source io.Reader, si
 		return Object{}, err
 	}
 	var obj Object
-	if err = w.sendStream(ctx, first, source, size); err == nil {
+	if err = w.sendStream(ctx, first, source, sizes); err == nil {
 		obj, err = w.complete(ctx)
 	}
 	if err != nil {
@@ -102,9 +117,9 @@ func (s *Store) putParts(ctx context.Context, w *longWrite, source io.Reader, si
 }
 
 // sendStream reads one part after the other while others are on their way.
-func (w *longWrite) sendStream(ctx context.Context, body []byte, r io.Reader, size int) error {
+func (w *longWrite) sendStream(ctx context.Context, body []byte, r io.Reader, sizes func(n int) int) error {
 	group, groupCtx := errgroup.WithContext(ctx)
-	buffers := newPartBuffers(&w.store.streams, size)
+	buffers := newPartBuffers(&w.store.streams, sizes(0))
 	defer buffers.release()
 	readErr := error(nil)
 	offset := int64(0)
@@ -120,7 +135,8 @@ func (w *longWrite) sendStream(ctx context.Context, body []byte, r io.Reader, si
 		if last {
 			break
 		}
-		if body, last, readErr = readPart(buffers.next(), r, size); readErr != nil {
+		size := sizes(n + 1)
+		if body, last, readErr = readPart(buffers.next(size), r, size); readErr != nil {
 			break
 		}
 	}

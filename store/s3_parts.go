@@ -23,7 +23,7 @@ const (
 	usualPartSize = 64 << 20 // not more, while the count of parts allows it
 	s3MaxParts    = 10_000
 	s3UsualParts  = 64
-	openPartSize  = 16 << 20 // where the size of the whole is not known
+	openPartSize  = 6 << 20 // of the first ones where the size of the whole is not known
 )
 
 // partSize keeps a long object below the 10,000 parts that S3 takes, with some
@@ -31,6 +31,8 @@ const (
 func (b *s3Backend) partSize(size, want int64) int64 {
 	return max(s3MinPart, sizeOfParts(size, want, s3UsualParts, s3MaxParts*9/10))
 }
+
+func (b *s3Backend) partsAtMost() int { return s3MaxParts }
 
 // sizeOfParts cuts size into parts of the wanted size, else into about the usual
 // number of them, but never into more than most.

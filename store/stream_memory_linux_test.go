@@ -1,0 +1,40 @@
+package store_test
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+
+	"github.com/heirloom-ml/heirloom/store/storetest/servers"
+)
+
+// TestS3StreamMemory has a client send 8 streams of 40 MiB at the same time, and
+// again, half of them of unknown length.
+func TestS3StreamMemory(t *testing.T) {
+	if url := os.Getenv(streamsEnv); url != "" {
+		sendStreams(t, url)
+		return
+	}
+	wantStreamMemory(t, servers.VersityGW(t).URL("streams"))
+}
+
+// wantStreamMemory measures a process that sends streams to that place.
+func wantStreamMemory(t *testing.T, url string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, "-test.run", "^TestS3StreamMemory$")
+	cmd.Env = append(os.Environ(), streamsEnv+"="+url)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	mib := usage.Maxrss >> 10
+	t.Logf("8 streams took %d MiB at the most", mib)
+	if mib >= 200 {
+		t.Errorf("8 streams took %d MiB, want less than 200", mib)
+	}
+}
