@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -29,22 +30,31 @@ const (
 	moveNotesVar = "HEIRLOOM_TEST_MOVE_NOTES"
 )
 
-const killedPart = 5 << 20
+const (
+	killedPart    = 5 << 20 // bytes
+	killedAtOnce  = 4       // parts
+	longestSeries = 24      // kills of those who move one file
+)
 
-// TestMoveProcess moves one file and prints a line for each part that was begun.
-// It is run by TestTransferKilled.
+// TestMoveProcess moves one file and prints a line for each part that was begun,
+// and for the request after all of them. It is run by TestTransferKilled.
 func TestMoveProcess(t *testing.T) {
 	url := os.Getenv(moveURLVar)
 	if url == "" {
 		return // not a process of that test
 	}
+	var moving atomic.Bool
 	s := openWith(t, url, &store.Options{Intercept: func(_ context.Context, r store.Request, do func() error) error {
-		if r.Op == "part" || r.Op == "get" {
+		switch {
+		case r.Op == "part" || r.Op == "get":
+			moving.Store(true)
 			fmt.Print("\npart\n")
+		case r.Op == "complete" || r.Op == "stat" && moving.Load():
+			fmt.Print("\nall\n")
 		}
 		return do()
 	}})
-	opts := &store.TransferOptions{JournalDir: os.Getenv(moveNotesVar), PartSize: killedPart, Parallel: 4}
+	opts := &store.TransferOptions{JournalDir: os.Getenv(moveNotesVar), PartSize: killedPart, Parallel: killedAtOnce}
 	if opts.JournalDir == "" {
 		opts = nil // as users have it
 	}
@@ -68,7 +78,8 @@ type mover struct {
 }
 
 // live runs one process, to its end or until it has begun so many parts, and says
-// whether it ended by itself.
+// whether it ended by itself. Where it has begun all there are, it is killed every
+// other time. With parts below 0 it may live.
 func (m *mover) live(t *testing.T, parts int) bool {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMoveProcess$", "-test.v")
@@ -80,21 +91,28 @@ func (m *mover) live(t *testing.T, parts int) bool {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	finished, said := false, ""
+	finished, killed, said := false, false, ""
+	kill := func(due bool) {
+		if due && !killed {
+			killed = true
+			cmd.Process.Kill()
+		}
+	}
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		switch lines.Text() {
 		case "part":
 			m.parts++
-			if parts--; parts == 0 {
-				cmd.Process.Kill()
-			}
+			parts--
+			kill(parts == 0)
+		case "all":
+			kill(parts > 0 && rand.IntN(2) == 0)
 		case "finished":
 			finished = true
 		default:
 			said += lines.Text() + "\n"
 		}
 	}
-	if err := cmd.Wait(); err != nil && parts > 0 {
+	if err := cmd.Wait(); err != nil && !killed {
 		t.Fatalf("it failed by itself: %v\n%s", err, said)
 	}
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
@@ -113,20 +131,22 @@ func TestTransferKilled(t *testing.T) {
 	}
 	body := make([]byte, size)
 	rand.NewChaCha8([32]byte{3}).Read(body)
-	server := servers.VersityGW(t)
+	versity, minio := servers.VersityGW(t), servers.MinIO(t)
 	for _, c := range []struct {
 		name, verb, url string
 		kills           int
 	}{
-		{"up to a server", "up", server.URL("up"), storetest.Rounds(500)},
-		{"down from a server", "down", server.URL("down"), storetest.Rounds(500)},
+		{"up to VersityGW", "up", versity.URL("up"), storetest.Rounds(500)},
+		{"down from VersityGW", "down", versity.URL("down"), storetest.Rounds(500)},
+		{"up to MinIO", "up", minio.URL("up"), storetest.Rounds(100)},
+		{"down from MinIO", "down", minio.URL("down"), storetest.Rounds(100)},
 		{"up to a disk", "up", filepath.Join(t.TempDir(), "store"), storetest.Rounds(200)},
 		{"down from a disk", "down", filepath.Join(t.TempDir(), "store"), storetest.Rounds(200)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := openStore(t, c.url)
 			for kills := 0; kills < c.kills; {
-				kills += killedSeries(t, s, c.verb, c.url, body, min(c.kills-kills, 6))
+				kills += killedSeries(t, s, c.verb, c.url, body, min(c.kills-kills, longestSeries))
 			}
 		})
 	}
@@ -158,8 +178,8 @@ func killedSeries(t *testing.T, s *store.Store, verb, url string, body []byte, k
 		t.Errorf("%d bytes have arrived, %v, want %d", len(got), err, len(body))
 	}
 	wanted := (len(body) + killedPart - 1) / killedPart
-	if again := m.parts - wanted; again > killed*4 {
-		t.Errorf("%d parts were moved again after %d kills, want at most %d", again, killed, killed*4)
+	if again := m.parts - wanted; again > killed*killedAtOnce {
+		t.Errorf("%d parts were moved again after %d kills, want at most %d", again, killed, killed*killedAtOnce)
 	}
 	if left := unfinished(t, s); len(left) > 0 {
 		t.Errorf("%v is left", left)
