@@ -18,7 +18,7 @@ func wrap(op, key string, err error) error {
 		return &Error{Op: op, Key: key, Kind: e.Kind, Err: e.Err}
 	}
 	kind := kindOf(err)
-	if kind == ErrExist {
+	if errors.Is(kind, ErrExist) {
 		return &Error{Op: op, Key: key, Kind: kind, Err: briefError{"it is there already", err}} // providers tell of their conditions
 	}
 	return &Error{Op: op, Key: key, Kind: kind, Err: explained(plainPath(key, err))}
