@@ -10,10 +10,8 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/heirloom-ml/heirloom/store"
@@ -33,7 +31,7 @@ func TestHDFSCluster(t *testing.T) {
 	}
 	h := servers.Hadoop(t, &servers.HadoopOptions{Federated: true})
 	t.Run("parts", func(t *testing.T) { store.CheckHDFSParts(t, h) })
-	t.Run("memory", func(t *testing.T) { testHDFSMemory(t, h) })
+	t.Run("memory", func(t *testing.T) { wantStreamMemory(t, "TestHDFSCluster", h.URL("streams")) })
 	t.Run("uploads killed", func(t *testing.T) { testHDFSKilled(t, h) })
 	t.Run("nameservices", func(t *testing.T) { testHDFSNameservices(t, h) })
 	t.Run("options", func(t *testing.T) { testHDFSOptions(t, h) })
@@ -141,25 +139,7 @@ func testHDFSRefusals(t *testing.T, h *servers.HDFS) {
 	}
 }
 
-// testHDFSMemory has a client send 8 streams of 40 MiB at the same time, and again.
-func testHDFSMemory(t *testing.T, h *servers.HDFS) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(self, "-test.run", "^TestHDFSCluster$")
-	cmd.Env = append(os.Environ(), streamsEnv+"="+h.URL("streams"))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	mib := usage.Maxrss >> 10
-	t.Logf("8 streams took %d MiB at the most", mib)
-	if mib >= 200 {
-		t.Errorf("8 streams took %d MiB, want less than 200", mib)
-	}
-}
-
+// sendStreams is that client: 8 streams of 40 MiB at the same time, and again.
 func sendStreams(t *testing.T, url string) {
 	s, err := store.Open(t.Context(), url, nil)
 	if err != nil {

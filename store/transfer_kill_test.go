@@ -213,7 +213,7 @@ func TestTransferMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("other systems count memory in another unit")
 	}
-	size, most := int64(256<<20), int64(200<<20)
+	size, most := int64(256<<20), int64(mostMemory)
 	if storetest.Rounds(20) == 20 {
 		size = 1 << 30
 	}
