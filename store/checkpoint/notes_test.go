@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/heirloom-ml/heirloom/store"
@@ -57,14 +58,17 @@ var errPower = errors.New("the power failed")
 // failing is a memory store that fails every deletion once *left are done; -1 is never.
 func failing(t *testing.T, left *int) *store.Store {
 	t.Helper()
+	var mu sync.Mutex // guards *left while deletions go on
 	s, err := store.Open(t.Context(), "mem://", &store.Options{MaxAttempts: 1, Intercept: func(_ context.Context, r store.Request, do func() error) error {
-		switch {
-		case r.Op != "delete" || *left < 0:
-			return do()
-		case *left == 0:
+		mu.Lock()
+		fails := r.Op == "delete" && *left == 0
+		if r.Op == "delete" && *left > 0 {
+			*left--
+		}
+		mu.Unlock()
+		if fails {
 			return errPower
 		}
-		*left--
 		return do()
 	}})
 	check(t, err)
