@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,11 +54,13 @@ func tryFault(t *testing.T, server *servers.Databricks, b *Bucket, n int64, faul
 	if err := b.Put(t.Context(), "d/k", []byte("old")); err != nil {
 		t.Fatal(err)
 	}
-	met := false
+	var met atomic.Bool
 	inject := nth(n, anyRequest, fault)
 	server.Inject(func(r *http.Request) *servers.Fault {
 		f := inject(r)
-		met = met || f != nil
+		if f != nil {
+			met.Store(true)
+		}
 		return f
 	})
 	err := do(t, b, body)
@@ -77,7 +80,7 @@ func tryFault(t *testing.T, server *servers.Databricks, b *Bucket, n int64, faul
 		t.Errorf("request %d: doing it again: %v", n, err)
 	}
 	clear(t, server, b, n)
-	return met
+	return met.Load()
 }
 
 // clear wants nothing but objects and temporary files, and removes all.
