@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"io"
 )
 
@@ -43,6 +44,14 @@ type condition struct {
 }
 
 func (c condition) none() bool { return !c.absent && c.version == "" }
+
+// refused gives a backend's refusal its kind: some call all conditions alike.
+func (c condition) refused(err error) error {
+	if c.absent && errors.Is(kindOf(err), ErrConflict) {
+		return errors.Join(ErrExist, brief(err))
+	}
+	return err
+}
 
 // sendFunc makes one request of a streamed write, counted, and tried again if
 // do can be repeated. bytes is what it carries, 0 if not known before.

@@ -102,10 +102,7 @@ func (w *longWrite) complete(ctx context.Context) (Object, error) {
 	var obj Object
 	unsure, err := w.store.do(ctx, Request{Op: "complete", Key: string(w.key)}, func(ctx context.Context) (err error) {
 		obj, err = w.back.complete(ctx, w.full, w.token, list, w.cond)
-		if w.cond.absent && errors.Is(kindOf(err), ErrConflict) {
-			return errors.Join(ErrExist, brief(err)) // the condition was absence
-		}
-		return err
+		return w.cond.refused(err)
 	})
 	lost := errors.Is(err, ErrExist) || errors.Is(err, ErrConflict) || errors.Is(err, ErrNotExist)
 	if (unsure || w.resumed) && lost {

@@ -79,8 +79,9 @@ func (s *Store) stream(ctx context.Context, key Key, full string, source io.Read
 	if !ok {
 		return Object{}, s.wrap("put", string(key), ErrUnsupported)
 	}
-	send := func(ctx context.Context, bytes int64, again bool, do func(context.Context) error) error {
+	send := func(ctx context.Context, bytes int64, again bool, request func(context.Context) error) error {
 		r := Request{Op: requestOp(cond), Key: string(key), Bytes: bytes}
+		do := func(ctx context.Context) error { return cond.refused(request(ctx)) }
 		if !again {
 			return s.attempt(ctx, r, do)
 		}
@@ -88,9 +89,6 @@ func (s *Store) stream(ctx context.Context, key Key, full string, source io.Read
 		return err
 	}
 	obj, err := back.stream(ctx, full, source, cond.absent, send)
-	if cond.absent && errors.Is(kindOf(err), ErrConflict) {
-		err = errors.Join(ErrExist, brief(err)) // the condition was absence
-	}
 	return obj, s.wrap("put", string(key), err)
 }
 

@@ -61,10 +61,7 @@ func (s *Store) writeBody(ctx context.Context, op string, key Key, full string, 
 	r := Request{Op: requestOp(cond), Key: string(key), Bytes: int64(len(body))}
 	unsure, err := s.do(ctx, r, func(ctx context.Context) (err error) {
 		obj, err = s.back.write(ctx, full, body, cond)
-		if cond.absent && errors.Is(kindOf(err), ErrConflict) {
-			return errors.Join(ErrExist, brief(err)) // the condition was absence
-		}
-		return err
+		return cond.refused(err)
 	})
 	obj.Key = key
 	refused := errors.Is(err, ErrExist) || errors.Is(err, ErrConflict)

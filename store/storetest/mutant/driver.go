@@ -145,7 +145,8 @@ func (m *mutant) NewRangeReader(ctx context.Context, key string, offset, length 
 		return mutantReader{r, m.time(r.ModTime()), r, m.size(r.Size())}, nil
 	}
 	if m.cuts {
-		return mutantReader{io.LimitReader(r, r.Size()-r.Size()/50), m.time(r.ModTime()), r, r.Size()}, nil
+		last := r.Size() - r.Size()/50 // what follows never comes, however often it is asked for
+		return mutantReader{io.LimitReader(r, max(last-offset, 0)), m.time(r.ModTime()), r, r.Size()}, nil
 	}
 	if m.read == nil {
 		return mutantReader{r, m.time(r.ModTime()), r, r.Size()}, nil
