@@ -37,7 +37,7 @@ stress: $(GOTESTSUM) ## run the tests with every kill, race and trial in full
 	HEIRLOOM_STRESS=1 $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- -count=1 -timeout 120m $(PKGS)
 
 contract: ## print the table of the store's contract: cases and backends
-	HEIRLOOM_CONTRACT=1 @$(GO) test -run TestConformance -v -timeout 30m ./store/storetest | sed -n '/cases and backends/,/^---/p; /without .*: /p'
+	@HEIRLOOM_CONTRACT=1 $(GO) test -run TestConformance -v -timeout 30m ./store/storetest | sed -n '/cases and backends/,/^---/p; /without .*: /p'
 
 bench: build ## measure, beside what one would otherwise use
 	$(GO) test -run '^$$' -bench . -benchmem -count 1 -timeout 60m $(PKGS)
