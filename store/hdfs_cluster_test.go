@@ -155,6 +155,7 @@ func sendStreams(t *testing.T, url string) {
 			t.Fatal(err)
 		}
 	}
+	fmt.Printf("\npeak %d\n", peakMemory())
 }
 
 // sendStream sends one of a known length and one of an unknown, in turns.

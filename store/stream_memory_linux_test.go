@@ -1,9 +1,10 @@
 package store_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
-	"syscall"
+	"strings"
 	"testing"
 
 	"github.com/heirloom-ml/heirloom/store/storetest/servers"
@@ -29,12 +30,17 @@ func wantStreamMemory(t *testing.T, test, url string) {
 	}
 	cmd := exec.CommandContext(t.Context(), self, "-test.run", "^"+test+"$")
 	cmd.Env = append(os.Environ(), streamsEnv+"="+url)
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	t.Logf("8 streams took %d KiB at the most", usage.Maxrss)
-	if usage.Maxrss<<10 >= mostMemory {
-		t.Errorf("8 streams took %d KiB, want less than %d", usage.Maxrss, mostMemory>>10)
+	_, said, _ := strings.Cut(string(out), "\npeak ")
+	var peak int64
+	if _, err := fmt.Sscan(said, &peak); err != nil {
+		t.Fatalf("it does not tell its memory: %v\n%s", err, out)
+	}
+	t.Logf("8 streams took %d MiB at the most", peak>>20)
+	if peak >= mostMemory {
+		t.Errorf("8 streams took %d MiB, want less than %d", peak>>20, mostMemory>>20)
 	}
 }
