@@ -14,16 +14,16 @@ import (
 
 const (
 	blockBytes = 1 << 20 // of a request and of a checksum, in files we write
-	// Blocks kept in memory while a file is read: one for each column that is
+	// Blocks kept in memory while a file is read: two for each column that is
 	// being read and some for the footer, within these bounds.
-	minBlocks, maxBlocks = 8, 256
+	minBlocks, maxBlocks = 8, 128
 )
 
 // blockFile reads a stored file at random, in whole blocks, each checked by its
 // checksum where the manifest has one. It is pinned to one version of the file.
 // Blocks used last stay in memory. It is safe for concurrent use.
 type blockFile struct {
-	ctx     context.Context // of the read in progress: io.ReaderAt has no place for it
+	ctx     context.Context // of the read in progress
 	store   *store.Store
 	key     store.Key
 	size    int64    // bytes
@@ -33,9 +33,15 @@ type blockFile struct {
 
 	mu     sync.Mutex // guards what follows
 	keep   int        // blocks at most in memory
-	blocks map[int64][]byte
+	blocks map[int64]*fileBlock
 	used   []int64 // keys of blocks, the one used last at the end
-	failed error   // the first error; the Parquet library does not always pass it on
+}
+
+// fileBlock is one block; its content may be read once ready is closed.
+type fileBlock struct {
+	ready chan struct{}
+	data  []byte
+	err   error
 }
 
 // newBlockFile reads file, which lies in dir, as its manifest describes it, in
@@ -43,7 +49,7 @@ type blockFile struct {
 func newBlockFile(ctx context.Context, s *store.Store, key store.Key, file File, version string) (*blockFile, error) {
 	f := &blockFile{
 		ctx: ctx, store: s, key: key, size: file.Bytes, version: version,
-		block: blockBytes, keep: minBlocks, blocks: make(map[int64][]byte),
+		block: blockBytes, keep: minBlocks, blocks: make(map[int64]*fileBlock),
 	}
 	if file.CRC32C == nil {
 		return f, nil
@@ -66,63 +72,78 @@ func newBlockFile(ctx context.Context, s *store.Store, key store.Key, file File,
 func (f *blockFile) reserve(columns int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.keep = min(max(f.keep, columns+minBlocks), maxBlocks)
+	f.keep = min(max(f.keep, 2*columns+minBlocks), maxBlocks)
 }
 
-// ReadAt follows io.ReaderAt.
-func (f *blockFile) ReadAt(p []byte, offset int64) (int, error) {
-	if offset < 0 {
-		return 0, failure("read", f.key, store.ErrInvalid, fmt.Errorf("offset %d", offset))
+// view returns n bytes at offset, all of them within the file: a part of a block,
+// or, where they span several, of scratch, which may be replaced by a larger one.
+// The bytes are the caller's to read, not to change.
+func (f *blockFile) view(offset int64, n int, scratch []byte) (bytes, newScratch []byte, err error) {
+	if offset < 0 || n < 0 || offset > f.size-int64(n) {
+		return nil, scratch, fmt.Errorf("bytes %d to %d of a file of %d", offset, offset+int64(n), f.size)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	n := 0
-	for n < len(p) && offset+int64(n) < f.size {
-		at := offset + int64(n)
+	if n == 0 {
+		return nil, scratch, nil
+	}
+	if offset/f.block == (offset+int64(n)-1)/f.block {
+		block, err := f.get(offset / f.block)
+		if err != nil {
+			return nil, scratch, err
+		}
+		at := offset % f.block
+		return block[at : at+int64(n)], scratch, nil
+	}
+	if cap(scratch) < n {
+		scratch = make([]byte, n)
+	}
+	scratch = scratch[:n]
+	for done := 0; done < n; {
+		at := offset + int64(done)
 		block, err := f.get(at / f.block)
 		if err != nil {
-			if f.failed == nil {
-				f.failed = err
-			}
-			return n, err
+			return nil, scratch, err
 		}
-		n += copy(p[n:], block[at%f.block:])
+		done += copy(scratch[done:], block[at%f.block:])
 	}
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
+	return scratch, scratch, nil
 }
 
-// cause returns the first error of a read, or err if no read failed.
-func (f *blockFile) cause(err error) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err != nil && f.failed != nil {
-		return f.failed
+// tail returns the last n bytes. Where nobody checks whole blocks, nothing
+// before them is fetched.
+func (f *blockFile) tail(n int64) ([]byte, error) {
+	n = min(n, f.size)
+	if f.sums != nil {
+		bytes, _, err := f.view(f.size-n, int(n), nil)
+		return bytes, err
 	}
-	return err
+	return f.fetch(f.size-n, n)
 }
 
+// get returns block number n. Of several callers that want it at once, one
+// fetches it.
 func (f *blockFile) get(n int64) ([]byte, error) {
-	if block, ok := f.blocks[n]; ok {
+	f.mu.Lock()
+	block, ok := f.blocks[n]
+	if ok {
 		f.touch(n)
-		return block, nil
+		f.mu.Unlock()
+		<-block.ready
+		return block.data, block.err
 	}
-	block, err := f.fetch(n)
-	if err != nil {
-		return nil, err
-	}
+	block = &fileBlock{ready: make(chan struct{})}
 	if len(f.used) >= f.keep {
 		delete(f.blocks, f.used[0])
 		f.used = f.used[1:]
 	}
 	f.blocks[n] = block
 	f.used = append(f.used, n)
-	return block, nil
+	f.mu.Unlock()
+	defer close(block.ready)
+	block.data, block.err = f.fetchBlock(n)
+	return block.data, block.err
 }
 
-// touch moves n to the end of used.
+// touch moves n to the end of used. The caller holds mu.
 func (f *blockFile) touch(n int64) {
 	last := len(f.used) - 1
 	for i := last; i >= 0; i-- {
@@ -134,20 +155,25 @@ func (f *blockFile) touch(n int64) {
 	}
 }
 
-func (f *blockFile) fetch(n int64) ([]byte, error) {
+func (f *blockFile) fetchBlock(n int64) ([]byte, error) {
 	start := n * f.block
-	block := make([]byte, min(f.block, f.size-start))
-	r, err := f.store.OpenRange(f.ctx, f.key, start, int64(len(block)), f.version)
+	block, err := f.fetch(start, min(f.block, f.size-start))
+	if err == nil && f.sums != nil && crc32.Checksum(block, castagnoli()) != f.sums[n] {
+		return nil, failure("read", f.key, store.ErrCorrupt,
+			fmt.Errorf("bytes %d to %d do not match the checksum in the manifest", start, start+int64(len(block))))
+	}
+	return block, err
+}
+
+func (f *blockFile) fetch(start, length int64) ([]byte, error) {
+	r, err := f.store.OpenRange(f.ctx, f.key, start, length, f.version)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
+	block := make([]byte, length)
 	if _, err := io.ReadFull(r, block); err != nil {
-		return nil, fmt.Errorf("read %s: bytes %d to %d: %w", f.key, start, start+int64(len(block)), err)
-	}
-	if f.sums != nil && crc32.Checksum(block, castagnoli()) != f.sums[n] {
-		return nil, failure("read", f.key, store.ErrCorrupt,
-			fmt.Errorf("bytes %d to %d do not match the checksum in the manifest", start, start+int64(len(block))))
+		return nil, fmt.Errorf("read %s: bytes %d to %d: %w", f.key, start, start+length, err)
 	}
 	return block, nil
 }

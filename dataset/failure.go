@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -31,4 +32,27 @@ var ErrIncomplete = errors.New("the dataset was never finished")
 
 func errVersion(version int) error {
 	return fmt.Errorf("format version %d; this program reads %d", version, formatVersion)
+}
+
+// unsupportedError is about a file that may well be sound, but cannot be read.
+type unsupportedError struct{ text string }
+
+func unsupported(format string, args ...any) error {
+	return &unsupportedError{fmt.Sprintf(format, args...)}
+}
+
+func (e *unsupportedError) Error() string { return e.text + " is not supported" }
+
+// classify gives an error of decoding a file its kind: that of the store is kept,
+// what cannot be read is unsupported, everything else means a corrupt file.
+func classify(op string, key store.Key, err error) error {
+	var classified *store.Error
+	var cannot *unsupportedError
+	switch {
+	case err == nil, errors.As(err, &classified), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.As(err, &cannot):
+		return failure(op, key, store.ErrUnsupported, err)
+	}
+	return failure(op, key, store.ErrCorrupt, err)
 }

@@ -2,44 +2,29 @@ package dataset
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"github.com/heirloom-ml/heirloom/store"
 )
 
-const (
-	magic         = "PAR1"
-	tailBytes     = 8        // length of the footer and the magic number
-	maxFooter     = 64 << 20 // bytes; a longer one is taken for malice
-	streamBuffer  = 64 << 10 // bytes, per column being read
-	maxRowGroups  = 1 << 20
-	minPartLength = int64(len(magic)) + tailBytes
-)
-
 // part is one Parquet file opened for reading.
 type part struct {
-	key    store.Key
-	file   *blockFile
-	reader *pqarrow.FileReader
-	schema *arrow.Schema
-	rows   int64
-	groups int
+	key      store.Key
+	file     *blockFile
+	meta     *metadata.FileMetaData
+	manifest *pqarrow.SchemaManifest
+	schema   *arrow.Schema
+	rows     int64
+	groups   int
 }
 
 // openPart reads the footer of a file and checks it against what its manifest
 // says. described.Rows < 0 means that there is no manifest.
 func openPart(ctx context.Context, s *store.Store, key store.Key, described File, version string) (*part, error) {
-	shareEncoder()
 	f, err := newBlockFile(ctx, s, key, described, version)
 	if err != nil {
 		return nil, err
@@ -55,174 +40,69 @@ func openPart(ctx context.Context, s *store.Store, key store.Key, described File
 	return p, nil
 }
 
-// run calls the Parquet library and classifies what it returns: an error of the
-// store as it is, everything else as corrupt.
+// run calls f, in which the Parquet library may panic, and classifies its error.
 func (p *part) run(op string, f func() error) error {
-	err := p.file.cause(guarded(op, p.key, store.ErrCorrupt, f))
-	var classified *store.Error
-	if err == nil || errors.As(err, &classified) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return failure(op, p.key, store.ErrCorrupt, err)
+	return classify(op, p.key, guarded(op, p.key, store.ErrCorrupt, f))
 }
 
-func (p *part) readFooter() error {
-	if err := p.checkTail(); err != nil {
+func (p *part) readFooter() (err error) {
+	if p.meta, err = readFooter(p.file); err != nil {
 		return err
 	}
-	properties := parquet.NewReaderProperties(memory.DefaultAllocator)
-	properties.BufferedStreamEnabled = true // else each column chunk is held whole
-	properties.BufferSize = streamBuffer
-	raw, err := file.NewParquetReader(io.NewSectionReader(p.file, 0, p.file.size), file.WithReadProps(properties))
-	if err != nil {
-		return err
-	}
-	p.rows, p.groups = raw.NumRows(), raw.NumRowGroups()
-	if p.groups > maxRowGroups {
-		return fmt.Errorf("%d row groups", p.groups)
-	}
+	p.rows, p.groups = p.meta.NumRows, len(p.meta.RowGroups)
 	if p.file.sums == nil {
-		forgetArrowSchema(raw)
+		forgetArrowSchema(p.meta)
 	}
-	if p.reader, err = pqarrow.NewFileReader(raw, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator); err != nil {
+	properties := pqarrow.ArrowReadProperties{}
+	if p.manifest, err = pqarrow.NewSchemaManifest(p.meta.Schema, p.meta.KeyValueMetadata(), &properties); err != nil {
 		return err
 	}
-	p.schema, err = p.reader.Schema()
-	return err
-}
-
-// forgetArrowSchema removes the copy of the Arrow schema that Arrow's writers
-// leave in the footer, of files for whose bytes nobody vouches: the library
-// allocates whatever length the copy claims, and running out of memory cannot be
-// caught. Types then follow from the Parquet schema alone: a dictionary reads as
-// its values, a named time zone as UTC.
-func forgetArrowSchema(raw *file.Reader) {
-	meta := raw.MetaData().FileMetaData
-	kept := meta.KeyValueMetadata[:0]
-	for _, entry := range meta.KeyValueMetadata {
-		if entry.Key != "ARROW:schema" {
-			kept = append(kept, entry)
-		}
+	list := make([]arrow.Field, 0, len(p.manifest.Fields))
+	for _, field := range p.manifest.Fields {
+		list = append(list, *field.Field)
 	}
-	meta.KeyValueMetadata = kept
-}
-
-// checkTail looks at the last eight bytes before the library believes them.
-func (p *part) checkTail() error {
-	if p.file.size < minPartLength {
-		return fmt.Errorf("%d bytes are too few for a Parquet file", p.file.size)
-	}
-	var tail [tailBytes]byte
-	if _, err := p.file.ReadAt(tail[:], p.file.size-tailBytes); err != nil {
-		return err
-	}
-	if string(tail[4:]) != magic {
-		return fmt.Errorf("it does not end in %s: cut short, encrypted or no Parquet file", magic)
-	}
-	if length := int64(binary.LittleEndian.Uint32(tail[:])); length > maxFooter || length > p.file.size-minPartLength {
-		return fmt.Errorf("a footer of %d bytes in a file of %d", length, p.file.size)
-	}
+	p.schema = arrow.NewSchema(list, nil)
 	return nil
 }
 
-// groupReader reads some columns of one row group, batch by batch. It calls the
-// library in this goroutine alone, where a panic can be caught.
-type groupReader struct {
-	part    *part
-	schema  *arrow.Schema // of the columns chosen
-	columns []*pqarrow.ColumnReader
-	left    int64 // rows
-}
+// groupRows is the number of rows of a row group.
+func (p *part) groupRows(group int) int64 { return p.meta.RowGroups[group].GetNumRows() }
 
-// openGroup starts to read a row group. fields are indices of top-level columns.
-func (p *part) openGroup(ctx context.Context, group int, fields []int) (*groupReader, error) {
-	g := &groupReader{part: p}
-	p.file.reserve(len(fields))
-	err := p.run("read", func() error {
-		g.left = p.reader.ParquetReader().MetaData().RowGroup(group).NumRows()
-		var chosen []arrow.Field
-		for _, field := range fields {
-			leaves := make(map[int]bool)
-			addLeaves(leaves, &p.reader.Manifest.Fields[field])
-			column, err := p.reader.GetFieldReader(ctx, field, leaves, []int{group})
-			if err != nil {
-				return err
-			}
-			g.columns = append(g.columns, column)
-			chosen = append(chosen, *column.Field())
-		}
-		g.schema = arrow.NewSchema(chosen, nil)
-		return nil
-	})
-	if err != nil {
-		g.close()
-		return nil, err
+// groupSizes lists the rows of each row group.
+func (p *part) groupSizes() []int64 {
+	list := make([]int64, p.groups)
+	for i := range list {
+		list[i] = p.groupRows(i)
 	}
-	return g, nil
+	return list
 }
 
-// addLeaves collects the indices of the leaf columns below field.
-func addLeaves(leaves map[int]bool, field *pqarrow.SchemaField) {
+// chosenBytes is what the pages of some fields of a row group uncompress to, as
+// the footer says.
+func (p *part) chosenBytes(group int, fields []int) int64 {
+	columns := p.meta.RowGroups[group].GetColumns()
+	total := int64(0)
+	for _, field := range fields {
+		for _, leaf := range leavesBelow(nil, &p.manifest.Fields[field]) {
+			if leaf >= 0 && leaf < len(columns) && columns[leaf].GetMetaData() != nil {
+				total += max(0, columns[leaf].GetMetaData().GetTotalUncompressedSize())
+			}
+		}
+	}
+	return max(total, 0)
+}
+
+// leavesBelow adds the indices of the leaf columns below field.
+func leavesBelow(list []int, field *pqarrow.SchemaField) []int {
 	if len(field.Children) == 0 {
-		leaves[field.ColIndex] = true
-		return
+		return append(list, field.ColIndex)
 	}
 	for i := range field.Children {
-		addLeaves(leaves, &field.Children[i])
+		list = leavesBelow(list, &field.Children[i])
 	}
+	return list
 }
 
-// next returns up to most rows, which the caller releases, or nil at the end of
-// the group. Columns that end early are an error, not a short batch.
-func (g *groupReader) next(most int64) (arrow.Record, error) {
-	rows := min(most, g.left)
-	if rows <= 0 {
-		return nil, nil
-	}
-	var record arrow.Record
-	err := g.part.run("read", func() error {
-		arrays := make([]arrow.Array, 0, len(g.columns))
-		defer func() {
-			for _, a := range arrays {
-				a.Release()
-			}
-		}()
-		for i, column := range g.columns {
-			values, err := nextArray(column, rows)
-			if err != nil {
-				return fmt.Errorf("column %q: %w", g.schema.Field(i).Name, err)
-			}
-			arrays = append(arrays, values)
-			if int64(values.Len()) != rows {
-				return fmt.Errorf("column %q ends %d rows early", g.schema.Field(i).Name, g.left-int64(values.Len()))
-			}
-		}
-		record = array.NewRecord(g.schema, arrays, rows)
-		return nil
-	})
-	g.left -= rows
-	return record, err
-}
-
-func nextArray(column *pqarrow.ColumnReader, rows int64) (arrow.Array, error) {
-	chunked, err := column.NextBatch(rows)
-	if err != nil {
-		return nil, err
-	}
-	defer chunked.Release()
-	switch chunks := chunked.Chunks(); len(chunks) {
-	case 0:
-		return nil, errors.New("no values")
-	case 1:
-		chunks[0].Retain()
-		return chunks[0], nil
-	default:
-		return array.Concatenate(chunks, memory.DefaultAllocator)
-	}
-}
-
-func (g *groupReader) close() {
-	for _, column := range g.columns {
-		column.Release()
-	}
+func errOtherColumns(dataset, file *arrow.Schema) error {
+	return fmt.Errorf("its columns are other than those of the dataset: %s", differ(dataset, file))
 }

@@ -161,7 +161,7 @@ func TestDamageWithoutManifest(t *testing.T) {
 		}
 		switch err := readAll(t, s, "foreign"); {
 		case err == nil:
-		case !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), key):
+		case (!errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrUnsupported)) || !strings.Contains(err.Error(), key):
 			t.Fatalf("byte %d changed: %v", i, err)
 		default:
 			found++
@@ -220,8 +220,14 @@ func TestOpenRefuses(t *testing.T) {
 		{"a manifest of a newer format", func(t *testing.T, s *store.Store, dir, part store.Key) {
 			put(t, s, dir.Join(dataset.ManifestName), `{"version": 2}`)
 		}, store.ErrUnsupported},
-		{"partitions", func(t *testing.T, s *store.Store, dir, part store.Key) {
+		{"a partition too many", func(t *testing.T, s *store.Store, dir, part store.Key) {
 			put(t, s, dir.Join("day=1/part-00000.parquet"), "PAR1")
+		}, store.ErrCorrupt},
+		{"a directory that is no partition", func(t *testing.T, s *store.Store, dir, part store.Key) {
+			put(t, s, dir.Join("more/part-00000.parquet"), "PAR1")
+		}, store.ErrUnsupported},
+		{"a Delta table", func(t *testing.T, s *store.Store, dir, part store.Key) {
+			put(t, s, dir.Join("_delta_log/00000000000000000000.json"), "{}")
 		}, store.ErrUnsupported},
 	}
 	for _, test := range tests {
