@@ -3,14 +3,10 @@ package store
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
-	"cloud.google.com/go/storage"
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"google.golang.org/api/option"
-	"google.golang.org/api/transport"
 )
 
 // Connection tells how a store reaches its far side, and as whom.
@@ -60,6 +56,7 @@ func (b *s3Backend) connection(ctx context.Context) (Connection, error) {
 func awsSource(c aws.Credentials) string {
 	name, detail, _ := strings.Cut(c.Source, ": ")
 	for _, known := range [][2]string{
+		{"StaticCredentials", "the keys that were handed over"},
 		{"EnvConfigCredentials", "the AWS_ variables of the environment"},
 		{"SharedConfigCredentials", "a profile in " + detail},
 		{"AssumeRoleProvider", "a role that was assumed"},
@@ -74,29 +71,6 @@ func awsSource(c aws.Credentials) string {
 		}
 	}
 	return c.Source
-}
-
-func (b *gcsBackend) connection(ctx context.Context) (Connection, error) {
-	switch emulator := os.Getenv("STORAGE_EMULATOR_HOST"); {
-	case emulator != "":
-		return Connection{Endpoint: "http://" + strings.TrimPrefix(emulator, "http://"), Identity: "nobody, to an emulator"}, nil
-	case b.anonymous:
-		return Connection{Identity: "nobody, as the URL asks for"}, nil
-	}
-	found, err := transport.Creds(ctx, option.WithScopes(storage.ScopeReadWrite))
-	if err != nil {
-		return Connection{}, &Error{Kind: ErrPermission, Err: fmt.Errorf("no Google credentials were found: %w", err)}
-	}
-	c := Connection{Identity: "the application's default credentials"}
-	if len(found.JSON) == 0 {
-		c.Identity = "the service account of this machine"
-	}
-	token, err := found.TokenSource.Token()
-	if err != nil {
-		return c, &Error{Kind: ErrPermission, Err: fmt.Errorf("no token from Google for %s: %w", c.Identity, brief(err))}
-	}
-	c.Expires = token.Expiry
-	return c, nil
 }
 
 func (b *hdfsBackend) connection(context.Context) (Connection, error) {

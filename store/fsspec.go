@@ -70,7 +70,7 @@ func (b *s3Backend) fsspec(environ func(string) string) []Setting {
 
 func (b *gcsBackend) fsspec(environ func(string) string) []Setting {
 	var list []Setting
-	if host := environ("STORAGE_EMULATOR_HOST"); host != "" {
+	if host := cmp.Or(b.address, environ("STORAGE_EMULATOR_HOST")); host != "" {
 		if !strings.Contains(host, "://") {
 			host = "http://" + host
 		}

@@ -21,7 +21,9 @@ import (
 // driver takes refused access for absence, and 16 MiB for each small write.
 type gcsBackend struct {
 	bucket    string
+	address   string // of a server of one's own, "" for Google's
 	anonymous bool
+	opts      GCSOptions
 	stall     time.Duration
 
 	mu     sync.Mutex             // guards client

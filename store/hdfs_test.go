@@ -66,7 +66,7 @@ func TestHDFSParameters(t *testing.T) {
 	if s.URL() != url {
 		t.Errorf("the URL is %s, want %s", s.URL(), url)
 	}
-	want := []store.Setting{{Key: "protocol", Value: "hdfs"}, {Key: "root_path", Value: "hdfs://nn/p"}, {Key: "user", Value: "ada"}, {Key: "kerb_ticket", Value: "/tmp/t"}}
+	want := []store.Setting{{Key: "protocol", Value: "hdfs"}, {Key: "root_path", Value: "hdfs://nn/p"}, {Key: "host", Value: "nn"}, {Key: "user", Value: "ada"}, {Key: "kerb_ticket", Value: "/tmp/t"}}
 	got := s.FsspecConfig()
 	if len(got) != len(want) {
 		t.Fatalf("fsspec is told %v, want %v", got, want)

@@ -16,6 +16,26 @@ type DBFSOptions struct {
 	// Mount is the local directory where dbfs:/ is mounted, volumes below its Volumes. It is
 	// taken as it is. "" looks for mounts at /dbfs and at /Volumes.
 	Mount string
+	// Host is the workspace, as https://name.cloud.databricks.com, and Token one of
+	// its tokens. What is empty comes from the environment and the profile. A host
+	// is asked by its REST APIs, whatever is mounted, unless HEIRLOOM_DBFS says mount.
+	Host  string
+	Token Secret
+}
+
+// getenv is environ with what the options say instead.
+func (o DBFSOptions) getenv(environ func(string) string) func(string) string {
+	return func(name string) string {
+		switch {
+		case name == "DATABRICKS_HOST" && o.Host != "":
+			return o.Host
+		case name == "DATABRICKS_TOKEN" && o.Token != "":
+			return string(o.Token)
+		case name == "DATABRICKS_CONFIG_PROFILE" && o.Host != "" && o.Token != "":
+			return ""
+		}
+		return environ(name)
+	}
 }
 
 // Ways to reach DBFS, the values of HEIRLOOM_DBFS.
@@ -52,6 +72,9 @@ func dbfsPath(rest string) (string, error) {
 // openDatabricks opens a path of DBFS by the mount where there is one, else by the REST API of a workspace.
 func openDatabricks(p string, opts Options, here dbfsHere) (*Store, error) {
 	dir, mounted := here.mountOf(p)
+	if here.by == "" && opts.DBFS.Host != "" {
+		here.by = dbfsByREST
+	}
 	switch {
 	case here.by != "" && here.by != dbfsByMount && here.by != dbfsByREST:
 		return nil, invalid(fmt.Errorf("HEIRLOOM_DBFS is %q; known are %s and %s", here.by, dbfsByMount, dbfsByREST))
@@ -61,7 +84,7 @@ func openDatabricks(p string, opts Options, here dbfsHere) (*Store, error) {
 		return nil, invalid(fmt.Errorf("HEIRLOOM_DBFS asks for the mount of dbfs:%s, and %s is none", p, mountPoint(p)))
 	}
 	s := &Store{core: &core{opts: opts}}
-	config, err := dbfsblob.LoadConfig(s.environ)
+	config, err := dbfsblob.LoadConfig(opts.DBFS.getenv(s.environ))
 	if errors.Is(err, dbfsblob.ErrNotConfigured) {
 		err = fmt.Errorf("there is no mount of Databricks' file system at %s, and %w", mountPoint(p), err)
 	}

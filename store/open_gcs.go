@@ -3,15 +3,15 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
-	"os"
+	"slices"
 	"strconv"
 	"time"
 
 	"cloud.google.com/go/storage"
 	"google.golang.org/api/option"
-	htransport "google.golang.org/api/transport/http"
 )
 
 // openGCS reads bucket/prefix?parameters. No client is made yet.
@@ -20,12 +20,17 @@ func openGCS(_ context.Context, rest string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	back := &gcsBackend{bucket: bucket, stall: opts.stall()}
-	for name := range query {
-		if name != "anonymous" {
-			return nil, invalid(fmt.Errorf("unknown parameter %q of a gs URL; known is anonymous", name))
+	back := &gcsBackend{bucket: bucket, stall: opts.stall(), opts: opts.GCS}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		switch name {
+		case "anonymous":
+			back.anonymous, err = strconv.ParseBool(query.Get(name))
+		case "endpoint":
+			back.address, err = endpointURL(query.Get(name))
+		default:
+			return nil, invalid(fmt.Errorf("unknown parameter %q of a gs URL; known are anonymous, endpoint", name))
 		}
-		if back.anonymous, err = strconv.ParseBool(query.Get(name)); err != nil {
+		if err != nil {
 			return nil, invalid(fmt.Errorf("parameter %s of a gs URL: %w", name, err))
 		}
 	}
@@ -47,26 +52,23 @@ func (b *gcsBackend) connect(ctx context.Context) (*storage.BucketHandle, error)
 	return b.client.Bucket(b.bucket), nil
 }
 
-// newClient follows the SDK's own chain: STORAGE_EMULATOR_HOST, then the
-// application's default credentials.
+// newClient speaks to the endpoint of the URL, else to STORAGE_EMULATOR_HOST,
+// else to Google.
 func (b *gcsBackend) newClient(ctx context.Context) (*storage.Client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
 	tuneTransport(transport)
-	var auth http.RoundTripper = transport
-	if os.Getenv("STORAGE_EMULATOR_HOST") == "" {
-		how := option.WithScopes(storage.ScopeReadWrite)
-		if b.anonymous {
-			how = option.WithoutAuthentication()
-		}
-		var err error
-		if auth, err = htransport.NewTransport(ctx, transport, how); err != nil {
-			return nil, &Error{Kind: ErrPermission, Err: fmt.Errorf("no Google credentials were found: %w", err)}
-		}
+	auth, err := b.authenticated(ctx, transport)
+	if err != nil {
+		return nil, err
 	}
 	watching := &watched{do: auth.RoundTrip, stall: b.stall}
 	client := &http.Client{Transport: &gcsTransport{base: watching, back: b}}
-	return storage.NewClient(ctx, option.WithHTTPClient(client), storage.WithDisabledClientMetrics())
+	options := []option.ClientOption{option.WithHTTPClient(client), storage.WithDisabledClientMetrics()}
+	if b.address != "" {
+		options = append(options, option.WithEndpoint(b.address+"/storage/v1/"))
+	}
+	return storage.NewClient(ctx, options...)
 }
 
 // gcsTransport remembers whom it spoke to.
@@ -86,5 +88,5 @@ func (b *gcsBackend) endpoint() string {
 	if host := b.host.Load(); host != nil {
 		return *host
 	}
-	return ""
+	return b.address
 }

@@ -93,8 +93,10 @@ func (o *HDFSOptions) host() string {
 	return net.JoinHostPort(o.Host, strconv.Itoa(o.Port))
 }
 
+// fsspec: Python's client passes over the host of a path. The port goes with the
+// host, since TorchX hands on texts and that of a port must be a number.
 func (b *hdfsBackend) fsspec() []Setting {
-	var list []Setting
+	list := []Setting{{"host", b.bucket.Authority()}}
 	for _, s := range []Setting{{"user", b.opts.User}, {"kerb_ticket", b.opts.TicketCache}} {
 		if s.Value != "" {
 			list = append(list, s)

@@ -13,9 +13,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// s3Options are what the query of an s3 URL may say. The rest comes from the
-// SDK's own chain: AWS_* variables, profiles, roles.
+// S3Options are credentials, which no URL may hold. Without them the SDK's own
+// chain counts: AWS_* variables, profiles, roles.
+type S3Options struct {
+	// AccessKey and SecretKey belong together. They win over the chain and the
+	// profile of a URL, but not over anonymous=true.
+	AccessKey, SecretKey Secret
+	// SessionToken goes with keys that are valid for a time.
+	SessionToken Secret
+}
+
+// s3Options are what the query of an s3 URL may say, and credentials.
 type s3Options struct {
+	keys        S3Options
 	endpoint    string // "" for Amazon's
 	region      string
 	profile     string
@@ -45,7 +55,7 @@ func s3Parameters() []s3Parameter {
 			o.unconditional = !b
 			return err
 		}},
-		{"endpoint", func(o *s3Options, v string) error { o.endpoint = strings.TrimSuffix(v, "/"); return checkEndpoint(v) }},
+		{"endpoint", func(o *s3Options, v string) (err error) { o.endpoint, err = endpointURL(v); return err }},
 		{"kmskeyid", func(o *s3Options, v string) error { o.kmsKey = v; return nil }},
 		{"profile", func(o *s3Options, v string) error { o.profile = v; return nil }},
 		{"region", func(o *s3Options, v string) error { o.region = v; return nil }},
@@ -101,15 +111,16 @@ func (o *s3Options) setRequireSums(v string) error {
 	return nil
 }
 
-func checkEndpoint(v string) error {
+// endpointURL is the URL of a server of one's own, without a slash at the end.
+func endpointURL(v string) (string, error) {
 	u, err := url.Parse(v)
 	switch {
 	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
-		return errors.New("it is written like http://127.0.0.1:9000")
+		return "", errors.New("it is written like http://127.0.0.1:9000")
 	case u.User != nil:
-		return errors.New("it must hold no password; credentials come from the AWS environment")
+		return "", errors.New("it must hold no password; credentials come from the environment")
 	}
-	return nil
+	return strings.TrimSuffix(v, "/"), nil
 }
 
 // openS3 reads bucket/prefix?parameters. No client is made yet.
@@ -118,7 +129,10 @@ func openS3(_ context.Context, rest string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	var o s3Options
+	o := s3Options{keys: opts.S3}
+	if (o.keys.AccessKey == "") != (o.keys.SecretKey == "") || o.keys.SessionToken != "" && o.keys.SecretKey == "" {
+		return nil, invalid(errors.New("of the S3 credentials one is missing: access key and secret key belong together"))
+	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if err := o.set(name, query.Get(name)); err != nil {
 			return nil, invalid(err)

@@ -38,8 +38,10 @@ type Options struct {
 	// MaxAttempts bounds the tries of one request. 0 is 6.
 	MaxAttempts int
 
-	// HDFS are for hdfs URLs, DBFS for dbfs URLs and the places where Databricks
-	// mounts what they name.
+	// S3, GCS and HDFS are for s3, gs and hdfs URLs, DBFS for dbfs URLs and the
+	// places where Databricks mounts what they name.
+	S3   S3Options
+	GCS  GCSOptions
 	HDFS HDFSOptions
 	DBFS DBFSOptions
 

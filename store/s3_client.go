@@ -11,6 +11,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go/logging"
 )
@@ -88,6 +89,10 @@ func (o s3Options) load() []func(*config.LoadOptions) error {
 	}
 	if o.region != "" {
 		list = append(list, config.WithRegion(o.region))
+	}
+	if o.keys.AccessKey != "" {
+		list = append(list, config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(
+			string(o.keys.AccessKey), string(o.keys.SecretKey), string(o.keys.SessionToken))))
 	}
 	if o.profile != "" {
 		list = append(list, config.WithSharedConfigProfile(o.profile))

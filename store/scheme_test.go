@@ -30,6 +30,7 @@ func TestOpenURL(t *testing.T) {
 			"s3://b/p?endpoint=http%3A%2F%2Fh%3A1&region=r&use_path_style=true", "s3://b/p/k/o",
 		},
 		{"gs://b/p?anonymous=true", "gs", "gs://b/p?anonymous=true", "gs://b/p/k/o"},
+		{"gs://b/p?endpoint=http://h:1", "gs", "gs://b/p?endpoint=http%3A%2F%2Fh%3A1", "gs://b/p/k/o"},
 	} {
 		t.Run(c.url, func(t *testing.T) {
 			s := openStore(t, c.url)
@@ -69,7 +70,8 @@ func TestOpenRefuses(t *testing.T) {
 		{"s3://b?endpoint=http://u:secret@h", store.ErrInvalid, "password"},
 		{"s3://b?use_path_style=maybe", store.ErrInvalid, "use_path_style"},
 		{"s3://b?request_checksum_calculation=never", store.ErrInvalid, "when_supported"},
-		{"gs://b?endpoint=http://h", store.ErrInvalid, "known is anonymous"},
+		{"gs://b?region=r", store.ErrInvalid, "known are anonymous, endpoint"},
+		{"gs://b?endpoint=h:4443", store.ErrInvalid, "http://127.0.0.1:9000"},
 		{"file://host/p", store.ErrInvalid, "absolute path"},
 		{"file:///p?x=1", store.ErrInvalid, "no parameters"},
 		{"mem://a//b", store.ErrInvalid, "empty element"},
@@ -125,6 +127,10 @@ func TestFsspecConfig(t *testing.T) {
 			"protocol=dbfs root_path=/Volumes/c/s/v/p instance=w.example",
 		},
 		{"gs://b/p", []string{"STORAGE_EMULATOR_HOST=h:3"}, "protocol=gs root_path=gs://b/p endpoint_url=http://h:3"},
+		{
+			"gs://b/p?endpoint=http://h:4/&anonymous=true", []string{"STORAGE_EMULATOR_HOST=h:3"},
+			"protocol=gs root_path=gs://b/p endpoint_url=http://h:4 token=anon",
+		},
 	} {
 		s := openWith(t, c.url, &store.Options{Environ: c.environ})
 		var got []string
