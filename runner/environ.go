@@ -71,6 +71,10 @@ func (r *run) makeEnviron() ([]string, error) {
 func (r *run) joinFsspec(set map[string]string) error {
 	trackers, config := lookup(r.job.Environ, envTrackers), lookup(r.job.Environ, envFsspec)
 	listed := slices.Contains(strings.Split(trackers, ","), fsspec)
+	if r.job.Fsspec != "" {
+		set[envFsspec], set[envTrackers] = r.job.Fsspec, withFsspec(trackers)
+		return nil
+	}
 	if (listed || config != "") && !isOurs(config) {
 		r.notices = append(r.notices, fmt.Sprintf(
 			"%s is configured for another tracker in the environment (%s), which stays: TorchX calls of the job are not recorded here", fsspec, envFsspec))
@@ -89,14 +93,19 @@ func (r *run) joinFsspec(set map[string]string) error {
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 		return fmt.Errorf("write configuration for TorchX: %w", err)
 	}
-	set[envFsspec], set[envTrackers] = path, trackers
+	set[envFsspec], set[envTrackers] = path, withFsspec(trackers)
+	return nil
+}
+
+// withFsspec is TorchX's list of trackers with fsspec among them.
+func withFsspec(trackers string) string {
 	switch {
 	case trackers == "":
-		set[envTrackers] = fsspec
-	case !listed:
-		set[envTrackers] = trackers + "," + fsspec
+		return fsspec
+	case slices.Contains(strings.Split(trackers, ","), fsspec):
+		return trackers
 	}
-	return nil
+	return trackers + "," + fsspec
 }
 
 // isOurs says whether a configuration was written for a job around us.

@@ -52,6 +52,11 @@ type Job struct {
 	Stdin          io.Reader // nil = empty; a file is handed on as it is
 	Stdout, Stderr io.Writer // shown here as the job writes; nil = only kept in the logs
 
+	// Fsspec is a configuration of TorchX's fsspec tracker, a file or URL, that
+	// leads to the launcher's tracker, so that the job gets this one; "" = one is
+	// written, which holds no credentials.
+	Fsspec string
+
 	Grace time.Duration // from SIGTERM to SIGKILL, and to the end of storing the outputs; 0 = local.DefaultGrace
 
 	// SyncEvery is how often outputs that are not written in place are stored while

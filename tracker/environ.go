@@ -96,7 +96,7 @@ func (env environment) openHeirloom(ctx context.Context, environ []string, _ map
 	if url == "" {
 		return nil, "", invalid("HEIRLOOM_RUN_ID is set, but neither HEIRLOOM_STORE nor HEIRLOOM_TRACKER says where to record it")
 	}
-	s, err := store.Open(ctx, url, &store.Options{Environ: environ})
+	s, err := store.Open(ctx, url, env.storeOptions(ctx, url, environ))
 	if err != nil {
 		return nil, "", err
 	}
@@ -107,6 +107,18 @@ func (env environment) openHeirloom(ctx context.Context, environ []string, _ map
 	run := NewAppRun(id, NewFileTracker(root, nil))
 	run.owned = append(run.owned, s)
 	return run, parent, nil
+}
+
+// storeOptions are those for a place that heirloom's own variables name. As they
+// hold no credentials, those of TorchX's configuration count if it leads there.
+func (env environment) storeOptions(ctx context.Context, url string, environ []string) *store.Options {
+	config := env["TORCHX_TRACKER_FSSPEC_CONFIG"]
+	if config != "" && strings.Contains(url, ":") { // no local path
+		if root, err := ReadFsspec(ctx, config, environ); err == nil && root.Holds(url) {
+			return &root.Options
+		}
+	}
+	return &store.Options{Environ: environ}
 }
 
 func (env environment) openTorchX(ctx context.Context, _ []string, factories map[string]Factory) (*AppRun, RunID, error) {
@@ -152,11 +164,12 @@ func (env environment) build(ctx context.Context, name string, factories map[str
 	return t, nil
 }
 
-// splitList splits at commas and drops space and what is empty.
+// splitList splits at commas and drops space, what is empty, and what comes again,
+// which TorchX takes once too.
 func splitList(s string) []string {
 	var list []string
 	for part := range strings.SplitSeq(s, ",") {
-		if part = strings.TrimSpace(part); part != "" {
+		if part = strings.TrimSpace(part); part != "" && !slices.Contains(list, part) {
 			list = append(list, part)
 		}
 	}

@@ -3,13 +3,11 @@ package tracker_test
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/heirloom-ml/heirloom/store"
-	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
@@ -184,100 +182,5 @@ func TestParentThatCannotBeLinked(t *testing.T) {
 	_, err := tracker.FromEnviron(t.Context(), []string{"TORCHX_JOB_ID=j", "TORCHX_TRACKERS=new", "TORCHX_PARENT_RUN_ID=p"}, factories)
 	if !errors.Is(err, store.ErrUnsupported) || closed != 1 {
 		t.Errorf("got %v, %d closed", err, closed)
-	}
-}
-
-// TestFsspecFactory opens what TorchX's configuration describes.
-func TestFsspecFactory(t *testing.T) {
-	dir := t.TempDir()
-	root := filepath.Join(dir, "root")
-	tests := []struct{ name, text string }{
-		{"plain", "protocol=file\nroot_path=" + root + "\n"},
-		{"all that the grammar allows", "# comment\r\n#=x\n  protocol = file  \nnot a line\n=x\nauto_mkdir=True\nroot_path=/nowhere\nroot_path = file://" + root + "\nlast="},
-		{"end without a line end", "protocol=local\nroot_path=local://" + root},
-	}
-	for i, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			config := filepath.Join(dir, "tracker.conf")
-			check(t, os.WriteFile(config, []byte(test.text), 0o600))
-			if i%2 == 1 {
-				config = "file://" + config
-			}
-			run, err := tracker.FromEnviron(t.Context(), []string{"TORCHX_JOB_ID=j", "TORCHX_TRACKERS=fsspec", "TORCHX_TRACKER_FSSPEC_CONFIG=" + config}, nil)
-			check(t, err)
-			check(t, run.AddMetadata(t.Context(), object("name", test.name)))
-			check(t, run.Close())
-			m, err := tracker.NewFileTracker(openStore(t, root, nil), nil).Metadata(t.Context(), "j")
-			check(t, err)
-			if m.Text("name") != test.name {
-				t.Errorf("metadata %s", dump(t, m))
-			}
-		})
-	}
-}
-
-func TestFsspecRefuses(t *testing.T) {
-	dir := t.TempDir()
-	tests := []struct{ name, text, want string }{
-		{"no protocol", "root_path=/x\n", "both protocol and root_path"},
-		{"no root", "protocol=file\nroot_path=\n", "both protocol and root_path"},
-		{"cut off", "protocol=file\nroot_path=", "both protocol and root_path"},
-		{"indented comment", "  #protocol=file\nroot_path=/x\n", "both protocol and root_path"},
-		{"unknown protocol", "protocol=ftp\nroot_path=/x\n", `"ftp"`},
-		{"unknown option", "protocol=s3\nroot_path=b/p\nconfig_kwargs.retries.max=3\n", `"config_kwargs.retries.max"`},
-		{"option of another", "protocol=file\nroot_path=/x\nendpoint_url=http://h\n", `"endpoint_url"`},
-		{"credentials", "protocol=s3\nroot_path=b/p\nsecret=hunter2\n", "not read from this file, but from the environment"},
-		{"another endpoint", "protocol=gs\nroot_path=b/p\nendpoint_url=http://h\n", "STORAGE_EMULATOR_HOST"},
-		{"token file", "protocol=gs\nroot_path=b/p\ntoken=/hunter2.json\n", "not read from this file, but from the environment"},
-		{"trailing dot", "protocol=s3\nroot_path=b/p\nclient_kwargs.=1\n", `"client_kwargs."`},
-		{"value and members", "protocol=s3\nroot_path=b/p\na=2\na.b=1\n", `"a.b"`},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			config := filepath.Join(dir, "tracker.conf")
-			check(t, os.WriteFile(config, []byte(test.text), 0o600))
-			_, err := tracker.DefaultFactories(nil)["fsspec"](t.Context(), config)
-			if !errors.Is(err, store.ErrInvalid) || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v, want %q", err, test.want)
-			}
-			if err != nil && strings.Contains(err.Error(), "hunter2") {
-				t.Errorf("the error tells the secret: %v", err)
-			}
-		})
-	}
-	fsspec := tracker.DefaultFactories(nil)["fsspec"]
-	if _, err := fsspec(t.Context(), ""); !errors.Is(err, store.ErrInvalid) || !strings.Contains(err.Error(), "TORCHX_TRACKER_FSSPEC_CONFIG") {
-		t.Errorf("no configuration: %v", err)
-	}
-	if _, err := fsspec(t.Context(), filepath.Join(dir, "missing")); !errors.Is(err, store.ErrNotExist) {
-		t.Errorf("missing file: %v", err)
-	}
-}
-
-// TestFsspecOnServers follows a configuration that lies in the bucket it leads to.
-func TestFsspecOnServers(t *testing.T) {
-	s3, gcs := servers.MinIO(t), servers.FakeGCS(t)
-	for _, p := range []struct {
-		place
-		environ []string
-	}{{place{"s3", s3.URL("")}, s3.Environ}, {place{"gcs", gcs.URL("")}, gcs.Environ}} {
-		t.Run(p.name, func(t *testing.T) {
-			s := openStore(t, p.url, &store.Options{Environ: p.environ})
-			root := s.Sub("some/tracker")
-			text, err := os.ReadFile(writeConfig(t, root))
-			check(t, err)
-			put(t, s, "conf/tracker.conf", string(text))
-			place, query, asked := strings.Cut(p.url, "?")
-			config := place + "/conf/tracker.conf"
-			if asked {
-				config += "?" + query
-			}
-			environ := append(p.environ, "TORCHX_JOB_ID=j", "TORCHX_TRACKERS=fsspec", "TORCHX_TRACKER_FSSPEC_CONFIG="+config)
-			run, err := tracker.FromEnviron(t.Context(), environ, nil)
-			check(t, err)
-			check(t, run.AddMetadata(t.Context(), object("a", 1)))
-			check(t, run.Close())
-			same(t, "runs", ids(t, tracker.NewFileTracker(root, nil), ""), []string{"j"})
-		})
 	}
 }

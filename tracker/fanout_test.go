@@ -1,6 +1,7 @@
 package tracker_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -42,6 +43,50 @@ func TestFanout(t *testing.T) {
 	}
 	if _, err := tracker.NewFanout(two, one).Metadata(ctx, runA); err == nil {
 		t.Error("a read did not ask the first")
+	}
+}
+
+// TestAppRunOfSeveral has trackers that fail among those that do not: all are
+// asked, and each failure is told.
+func TestAppRunOfSeveral(t *testing.T) {
+	ctx := t.Context()
+	kinds := map[string]error{"denied": store.ErrPermission, "full": store.ErrNoSpace}
+	good := map[string]*tracker.FileTracker{}
+	factories := map[string]tracker.Factory{}
+	for _, name := range []string{"first", "denied", "middle", "full", "last"} {
+		s := openStore(t, "mem://", &store.Options{MaxAttempts: 1, Intercept: func(_ context.Context, q store.Request, do func() error) error {
+			if kinds[name] != nil && q.Op != "get" && q.Op != "list" {
+				return &store.Error{Op: q.Op, Key: q.Key, Kind: kinds[name], Err: kinds[name]}
+			}
+			return do()
+		}})
+		tr := tracker.NewFileTracker(s, nil)
+		if kinds[name] == nil {
+			good[name] = tr
+		}
+		factories[name] = func(context.Context, string) (tracker.Tracker, error) { return tr, nil }
+	}
+	run, err := tracker.FromEnviron(ctx, []string{"TORCHX_JOB_ID=" + string(runA), "TORCHX_TRACKERS=first,denied,middle,full,last,first"}, factories)
+	check(t, err)
+	for what, err := range map[string]error{
+		"metadata": run.AddMetadata(ctx, object("a", 1)),
+		"metrics":  errors.Join(run.AddMetrics(ctx, 1, map[string]float64{"loss": 1}), run.Flush(ctx)),
+		"artifact": run.AddArtifact(ctx, tracker.Artifact{Name: "m", Path: "/m"}),
+		"source":   run.AddSource(ctx, tracker.Source{ID: runB}),
+		"close":    run.Close(),
+	} {
+		if !errors.Is(err, store.ErrPermission) || !errors.Is(err, store.ErrNoSpace) {
+			t.Errorf("%s: %v, want the errors of both", what, err)
+		}
+	}
+	for name, tr := range good {
+		got, err := tr.Run(ctx, runA)
+		check(t, err)
+		records, err := tr.History(ctx, runA, "a")
+		check(t, err)
+		if got.Metadata.Len() != 2 || len(got.Artifacts) != 1 || len(got.Sources) != 1 || len(records) != 1 {
+			t.Errorf("the tracker %s has %s, %v, %v, %d records", name, dump(t, got.Metadata), got.Artifacts, got.Sources, len(records))
+		}
 	}
 }
 

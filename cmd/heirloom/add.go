@@ -34,8 +34,9 @@ func newAdd(a *app) *cobra.Command {
 // target is the run that the add commands write to, and where it is recorded.
 type target struct {
 	place
-	run tracker.RunID
-	dir string // the working directory, which relative paths are meant below
+	writer tracker.Tracker // of place and, in a job that TorchX launched, of its other trackers
+	run    tracker.RunID
+	dir    string // the working directory, which relative paths are meant below
 }
 
 // addition is what the add commands print as JSON; fields are only ever added.
@@ -70,21 +71,29 @@ func (a *app) target(c *cobra.Command) (target, error) {
 		return target{}, err
 	}
 	t := target{place: p, dir: dir}
+	if t.run, err = a.targetRun(c, settings, p); err != nil {
+		return target{}, err
+	}
+	t.writer, err = a.writer(c.Context(), settings, p)
+	return t, err
+}
+
+func (a *app) targetRun(c *cobra.Command, settings *config.Config, p place) (tracker.RunID, error) {
 	if named := c.Flag("run"); named.Changed {
-		t.run, err = p.writable(c.Context(), named.Value.String())
-		return t, err
+		return p.writable(c.Context(), named.Value.String())
 	}
 	own := settings.Get(config.Run)
 	if own.Text == "" {
-		return target{}, a.noRun(c)
+		return "", a.noRun(c)
 	}
 	if err := a.placed(c, settings); err != nil {
-		return target{}, err
+		return "", err
 	}
-	if t.run, err = tracker.ParseRunID(own.Text); err != nil {
-		return target{}, fmt.Errorf("read %s: %w", own.Origin.Place, err)
+	run, err := tracker.ParseRunID(own.Text)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", own.Origin.Place, err)
 	}
-	return t, nil
+	return run, nil
 }
 
 // placed refuses to make a new store for a job whose TorchX trackers are none that is known here.

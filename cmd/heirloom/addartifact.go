@@ -88,7 +88,7 @@ func (a *app) addArtifact(c *cobra.Command, name, path string, f artifactFlags) 
 		artifact.Metadata.Set(tracker.KeyKind, f.kind)
 	}
 	artifact.Metadata.Merge(metadata)
-	if err := t.tracker.AddArtifact(c.Context(), t.run, artifact); err != nil {
+	if err := t.writer.AddArtifact(c.Context(), t.run, artifact); err != nil {
 		return err
 	}
 	return a.added(t, "artifact %s at %s", name, store.RedactURL(artifact.Path))

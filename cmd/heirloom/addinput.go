@@ -40,7 +40,7 @@ or a path. What is known about it besides goes into the flags.`,
 			if err != nil {
 				return err
 			}
-			if err := t.tracker.AddSource(c.Context(), t.run, source); err != nil {
+			if err := t.writer.AddSource(c.Context(), t.run, source); err != nil {
 				return err
 			}
 			if warning := absent(source); warning != "" {

@@ -26,7 +26,7 @@ every value is text. By convention keys begin with params., metrics. or tags.`,
 			if err != nil {
 				return err
 			}
-			if err := t.tracker.AddMetadata(c.Context(), t.run, values); err != nil {
+			if err := t.writer.AddMetadata(c.Context(), t.run, values); err != nil {
 				return err
 			}
 			return a.added(t, "%s set", count(values.Len(), "key"))

@@ -31,7 +31,7 @@ func newAddSource(a *app) *cobra.Command {
 			if artifact != "" {
 				source.Artifact = artifact
 			}
-			if err := t.tracker.AddSource(c.Context(), t.run, source); err != nil {
+			if err := t.writer.AddSource(c.Context(), t.run, source); err != nil {
 				return err
 			}
 			if warning := t.unmade(c.Context(), source); warning != "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
+	"github.com/heirloom-ml/heirloom/tracker"
 )
 
 // process is what the command takes from the outside; tests hand in their own.
@@ -29,6 +30,9 @@ type app struct {
 	process
 	flags  globalFlags
 	warned sync.Map // text of each warning → true
+
+	fsspec     tracker.FsspecRoot // where TorchX's configuration leads, once it was read
+	fsspecFile string             // that configuration
 	traffic
 }
 

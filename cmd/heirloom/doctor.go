@@ -142,7 +142,7 @@ func (a *app) patient(ctx context.Context, c *config.Config) (doctor.Subject, er
 
 // brisk opens a store that does not try for long.
 func (a *app) brisk(ctx context.Context, url string, c *config.Config) (*store.Store, error) {
-	options := a.storeOptions(c)
+	options := a.storeOptions(ctx, c, url)
 	options.MaxAttempts = doctorAttempts
 	return store.Open(ctx, url, options)
 }

@@ -37,18 +37,12 @@ func (a *app) settings(ctx context.Context, extra map[string]string) (*config.Co
 
 // trackerRoot is the root that a configuration file of TorchX's fsspec tracker means.
 func (a *app) trackerRoot(ctx context.Context, file string) (string, error) {
-	t, err := tracker.DefaultFactories(a.environ)["fsspec"](ctx, file)
+	root, err := tracker.ReadFsspec(ctx, file, a.environ)
 	if err != nil {
 		return "", err
 	}
-	owner, ok := t.(interface {
-		Store() *store.Store
-		Close() error
-	})
-	if !ok {
-		return "", fmt.Errorf("%s: this tracker has no root: %w", file, store.ErrUnsupported)
-	}
-	return owner.Store().URL(), owner.Close()
+	a.fsspec, a.fsspecFile = root, file
+	return root.URL, nil
 }
 
 // place is where a command works: the store, and the tracker in it or beside it.
@@ -113,7 +107,7 @@ func (a *app) openStore(ctx context.Context, url string, c *config.Config, share
 
 // openAny is openStore for the commands that need nothing to last.
 func (a *app) openAny(ctx context.Context, url string, c *config.Config, shared bool) (*store.Store, error) {
-	options := a.storeOptions(c)
+	options := a.storeOptions(ctx, c, url)
 	options.Shared = shared
 	s, err := store.Open(ctx, url, options)
 	if err != nil {
@@ -123,8 +117,8 @@ func (a *app) openAny(ctx context.Context, url string, c *config.Config, shared 
 	return s, nil
 }
 
-// storeOptions are what the settings and the flags say of every store.
-func (a *app) storeOptions(c *config.Config) *store.Options {
+// storeOptions are what the settings and the flags say of every store, and credentials for that at url.
+func (a *app) storeOptions(ctx context.Context, c *config.Config, url string) *store.Options {
 	options := &store.Options{
 		Environ:            a.environ,
 		TrainPath:          c.Get(config.TrainPath).Text,
@@ -140,6 +134,7 @@ func (a *app) storeOptions(c *config.Config) *store.Options {
 	if a.flags.verbose {
 		options.Intercept = a.watch
 	}
+	a.lend(ctx, url, options)
 	return options
 }
 

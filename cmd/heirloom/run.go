@@ -198,6 +198,9 @@ func (a *app) job(ctx context.Context, p place, c *config.Config, args []string,
 		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, Grace: grace, SyncEvery: cmp.Or(f.syncEvery, -1),
 		Resume: runner.Resume(f.resume), Force: f.force,
 	}
+	if c.Get(config.Tracker).Origin.Level == config.LevelTorchX {
+		job.Fsspec = a.fsspecFile
+	}
 	if a.wantsJSON() {
 		job.Stdout = a.stderr
 	}

@@ -115,8 +115,10 @@ func (s *spots) atURL(ctx context.Context, text string) (spot, error) {
 
 // elsewhere opens a place that is not the configured store: the layout of the settings is not its own.
 func (s *spots) elsewhere(ctx context.Context, url string) (*store.Store, error) {
-	options := s.app.storeOptions(s.config)
-	opened, err := store.Open(ctx, url, &store.Options{Environ: options.Environ, Intercept: options.Intercept})
+	options := s.app.storeOptions(ctx, s.config, url)
+	plain := &store.Options{Environ: options.Environ, Intercept: options.Intercept}
+	s.app.lend(ctx, url, plain)
+	opened, err := store.Open(ctx, url, plain)
 	if err != nil {
 		return nil, err
 	}

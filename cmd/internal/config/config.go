@@ -13,6 +13,7 @@ type Input struct {
 type Config struct {
 	values map[string]Value
 	files  []string
+	others []OtherTracker
 }
 
 // Load resolves flag, HEIRLOOM_*, TORCHX_*, project file, user's file, default, in that order.
@@ -52,6 +53,7 @@ func (c *Config) take(l layer) {
 	if l.file != "" {
 		c.files = append(c.files, l.file)
 	}
+	c.others = append(c.others, l.others...)
 	placed := c.placed()
 	for key, v := range l.values {
 		if (key == Store || key == Tracker) && placed {
@@ -93,6 +95,10 @@ func (c *Config) Values() []Value {
 	}
 	return all
 }
+
+// Others lists the trackers of TorchX that Tracker does not name, in their order; none where a flag or a HEIRLOOM_*
+// variable names the place.
+func (c *Config) Others() []OtherTracker { return c.others }
 
 // Files lists the configuration files that were read, nearest first.
 func (c *Config) Files() []string { return c.files }

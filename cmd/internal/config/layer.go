@@ -12,6 +12,7 @@ import (
 type layer struct {
 	values map[string]Value
 	file   string // the configuration file it was read from; "" = none
+	others []OtherTracker
 }
 
 func (l *layer) set(level Level, place, key, text string) {

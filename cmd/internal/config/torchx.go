@@ -21,7 +21,8 @@ func torchxLayer(in Input, env map[string]string, place bool) (layer, error) {
 		return layer{}, err
 	}
 	for _, t := range files.trackers(env) {
-		if !t.fsspec() || t.config == "" {
+		if _, found := l.values[Tracker]; found || !t.fsspec() || t.config == "" {
+			l.others = append(l.others, OtherTracker{Name: t.name, Config: t.config, Origin: t.origin, Fsspec: t.fsspec()})
 			continue
 		}
 		root, err := in.TrackerRoot(t.config)
@@ -29,7 +30,14 @@ func torchxLayer(in Input, env map[string]string, place bool) (layer, error) {
 			return layer{}, fmt.Errorf("read %s: %w", t.origin, err)
 		}
 		l.set(LevelTorchX, t.origin, Tracker, root)
-		break
 	}
 	return l, nil
+}
+
+// OtherTracker is one of TorchX's beside that which Tracker names: TorchX writes to all and reads from the first.
+type OtherTracker struct {
+	Name   string
+	Config string // of its factory, "" if there is none
+	Origin string // who says so
+	Fsspec bool   // it is TorchX's own, which heirloom can stand in for
 }

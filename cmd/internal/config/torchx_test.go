@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -49,6 +50,40 @@ func TestTorchXFiles(t *testing.T) {
 			}
 			if got := c.Get(config.Tracker); got.Text != test.tracker {
 				t.Errorf("tracker %q from %s, want %q", got.Text, got.Origin, test.tracker)
+			}
+		})
+	}
+}
+
+// TestTorchXOthers lists what is beside the tracker that is read.
+func TestTorchXOthers(t *testing.T) {
+	const here = "work/sub/.torchxconfig"
+	aliases := "[torchx:tracker]\nmine = fsspec\nyours = fsspec\n[tracker:mine]\nconfig = /m\n[tracker:yours]\nconfig = /y\n"
+	tests := []struct {
+		name, file string
+		environ    []string
+		tracker    string
+		others     string
+	}{
+		{"one", aliases, []string{"TORCHX_TRACKERS=mine"}, "root-of-/m", ""},
+		{"two of the file", aliases, nil, "root-of-/m", "yours true /y"},
+		{"of the list, each once", aliases, []string{"TORCHX_TRACKERS=mlflow, yours,mine,,yours"}, "root-of-/y", "mlflow false , mine true /m"},
+		{"without a configuration", "", []string{"TORCHX_TRACKERS=fsspec,a.b:c", "TORCHX_TRACKER_A.B:C_CONFIG=/c"}, "", "fsspec true , a.b:c false /c"},
+		{"module", "", []string{"TORCHX_TRACKERS=torchx.tracker.backend.fsspec:create", "TORCHX_TRACKER_TORCHX.TRACKER.BACKEND.FSSPEC:CREATE_CONFIG=/c"}, "root-of-/c", ""},
+		{"heirloom's own place", aliases, []string{"HEIRLOOM_STORE=/s"}, "", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c, err := load(t, tree(t, map[string]string{here: test.file}), nil, test.environ...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var others []string
+			for _, o := range c.Others() {
+				others = append(others, fmt.Sprintf("%s %v %s", o.Name, o.Fsspec, o.Config))
+			}
+			if got := strings.Join(others, ", "); got != test.others || c.Get(config.Tracker).Text != test.tracker {
+				t.Errorf("tracker %q, beside it %q, want %q and %q", c.Get(config.Tracker).Text, got, test.tracker, test.others)
 			}
 		})
 	}

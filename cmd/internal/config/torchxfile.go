@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -127,23 +128,25 @@ type torchxTracker struct {
 	origin        string // who said config
 }
 
-// trackers are those of TORCHX_TRACKERS, else of the section [torchx:tracker], whose values name a factory if the key
-// itself does not. TORCHX_TRACKER_<NAME>_CONFIG goes before [tracker:<name>] config.
+// trackers are those of TORCHX_TRACKERS, else of the section [torchx:tracker], each once. The values of the section name
+// the factory, "" the key itself. TORCHX_TRACKER_<NAME>_CONFIG goes before [tracker:<name>] config.
 func (f torchxFile) trackers(env map[string]string) []torchxTracker {
-	names, inFile := strings.Split(env[torchxTrackers], ","), false
+	names := strings.Split(env[torchxTrackers], ",")
 	if s := f.sections["torchx:tracker"]; env[torchxTrackers] == "" {
-		names, inFile = nil, true
+		names = nil
 		if s != nil {
 			names = s.keys
 		}
 	}
 	var list []torchxTracker
+	seen := map[string]bool{"": true}
 	for _, name := range names {
 		t := torchxTracker{name: strings.TrimSpace(name)}
-		t.factory = t.name
-		if inFile && f.get("torchx:tracker", t.name).text != "" {
-			t.factory = f.get("torchx:tracker", t.name).text
+		if seen[t.name] {
+			continue
 		}
+		seen[t.name] = true
+		t.factory = cmp.Or(f.get("torchx:tracker", t.name).text, t.name)
 		t.origin = "TORCHX_TRACKER_" + strings.ToUpper(t.name) + "_CONFIG"
 		if t.config = env[t.origin]; t.config == "" {
 			v := f.get("tracker:"+t.name, "config")
