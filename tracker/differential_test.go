@@ -2,9 +2,11 @@ package tracker_test
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,28 +22,48 @@ import (
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
 )
 
+// The packages of Python, of one time. TorchX 0.7 is the last that was released.
+const (
+	torchxPin = "torchx==0.7.0"
+	fsspecPin = "fsspec==2026.9.0"
+	s3fsPin   = "s3fs==2026.9.0"
+	gcsfsPin  = "gcsfs==2026.10.0"
+)
+
 // TestDifferential drives random sequences of calls through TorchX and heirloom
 // and compares all that either sees: in a root of TorchX's, in one of heirloom's
-// and in one that both write to. A sequence is replayed by the name of its test.
+// and in one that both write to. What is excepted stands in torchxDefects. A
+// sequence is replayed by the name of its test, which is its seed.
 func TestDifferential(t *testing.T) {
 	t.Run("local", func(t *testing.T) {
-		p := pair{python: serve(t, "file", object(), "torchx==0.7.0", "fsspec==2026.9.0"), top: fastDir(t), unsorted: true}
+		p := pair{python: serve(t, "file", object(), torchxPin, fsspecPin), top: fastDir(t), unsorted: true}
 		p.compare(t, storetest.Rounds(10000))
 	})
-	t.Run("s3fs", func(t *testing.T) {
-		server := servers.VersityGW(t)
-		p := pair{python: serve(t, "s3", fsspecOptions(t, server.URL("")), "torchx==0.7.0", "fsspec==2026.9.0", "s3fs==2026.9.0")}
-		p.top, p.query, _ = strings.Cut(server.URL("differential"), "?")
-		p.query = strings.TrimSuffix("?"+p.query, "?")
-		p.compare(t, storetest.Rounds(200))
-	})
+	t.Run("s3fs", func(t *testing.T) { onS3(t, servers.VersityGW(t)).compare(t, storetest.Rounds(200)) })
+	t.Run("gcsfs", func(t *testing.T) { onGCS(t, servers.FakeGCS(t)).compare(t, storetest.Rounds(200)) })
+}
+
+func onS3(t *testing.T, server servers.S3) pair {
+	p := pair{protocol: "s3", python: serve(t, "s3", fsspecOptions(t, server.URL("")), torchxPin, fsspecPin, s3fsPin)}
+	p.top, p.query, _ = strings.Cut(server.URL("differential"), "?")
+	p.query = strings.TrimSuffix("?"+p.query, "?")
+	return p
+}
+
+// onGCS tells gcsfs not to ask what kind of bucket it is, which it does by gRPC
+// and the emulator does not know.
+func onGCS(t *testing.T, server servers.GCS) pair {
+	t.Setenv("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
+	query := "?anonymous=true&endpoint=" + url.QueryEscape(server.Endpoint)
+	options := fsspecOptions(t, server.URL("")+query)
+	return pair{protocol: "gs", python: serve(t, "gs", options, torchxPin, fsspecPin, gcsfsPin), top: server.URL("differential"), query: query}
 }
 
 // fsspecOptions are what heirloom tells TorchX about a store, beside protocol
 // and path.
-func fsspecOptions(t *testing.T, url string) *pyjson.Object {
+func fsspecOptions(t *testing.T, place string) *pyjson.Object {
 	t.Helper()
-	s, err := store.Open(t.Context(), url, &store.Options{Environ: os.Environ()})
+	s, err := store.Open(t.Context(), place, &store.Options{Environ: os.Environ()})
 	check(t, err)
 	o := object()
 	for _, setting := range s.FsspecConfig()[2:] {
@@ -71,6 +93,7 @@ func fastDir(t *testing.T) string {
 
 // pair is TorchX and heirloom below one place.
 type pair struct {
+	protocol string // of fsspec, "" for files
 	python   *torchx
 	top      string // URL of the place, without a query
 	query    string // what heirloom's URLs need behind it
@@ -106,6 +129,25 @@ func serve(t *testing.T, protocol string, options *pyjson.Object, requirements .
 }
 
 func (x *torchx) ask(t *testing.T, request ...any) []byte {
+	t.Helper()
+	line := x.exchange(t, request)
+	if bytes.HasPrefix(line, []byte(`{"error": `)) {
+		t.Fatalf("TorchX, asked %s: %s", dump(t, request), line)
+	}
+	return line
+}
+
+// fails gives the exception of a request, "" if there is none.
+func (x *torchx) fails(t *testing.T, request ...any) string {
+	t.Helper()
+	o, err := pyjson.UnmarshalObject(x.exchange(t, request))
+	if err != nil {
+		return ""
+	}
+	return o.Text("error")
+}
+
+func (x *torchx) exchange(t *testing.T, request []any) []byte {
 	t.Helper()
 	_, err := io.WriteString(x.in, dump(t, request)+"\n")
 	check(t, err)
@@ -160,6 +202,11 @@ type root struct {
 
 func (p pair) open(t *testing.T, name string) root {
 	s := openStore(t, p.top+"/"+name+p.query, nil)
+	t.Cleanup(func() {
+		if dir, local := s.LocalPath(""); local && !t.Failed() { // 10,000 of them are millions of files
+			check(t, os.RemoveAll(dir))
+		}
+	})
 	tr := tracker.NewFileTracker(s, nil)
 	check(t, tr.Init(t.Context(), tracker.InitOptions{}))
 	return root{p.top + "/" + name, tr, newTruth()}

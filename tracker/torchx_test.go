@@ -18,7 +18,7 @@ import (
 // script runs a Python script of testdata under TorchX and returns its output.
 func script(t testing.TB, environ []string, stdin string, name string, args ...string) []byte {
 	t.Helper()
-	python := servers.Python(t, "torchx==0.7.0", "fsspec==2026.9.0")
+	python := servers.Python(t, torchxPin, fsspecPin)
 	cmd := exec.CommandContext(t.Context(), python, append([]string{filepath.Join("testdata", name)}, args...)...)
 	cmd.Env = append(slices.Clone(environ), "PATH="+os.Getenv("PATH"), "HOME="+t.TempDir(), "LOGLEVEL=ERROR", "PYTHONUTF8=1")
 	cmd.Stdin = strings.NewReader(stdin)
