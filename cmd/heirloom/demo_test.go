@@ -35,6 +35,40 @@ func TestScriptsOnS3(t *testing.T) {
 	testscript.Run(t, params)
 }
 
+// TestDemoEverywhere has a place on one kind of store after the other at $PLACE. S3 is among TestScriptsOnS3.
+func TestDemoEverywhere(t *testing.T) {
+	for name, start := range map[string]func(t *testing.T) (place string, environ []string){
+		"gcs": func(t *testing.T) (string, []string) {
+			server := servers.FakeGCS(t)
+			return server.URL("demo"), server.Environ
+		},
+		"hdfs": func(t *testing.T) (string, []string) {
+			cluster := servers.Hadoop(t, nil)
+			return cluster.URL("demo"), cluster.Environ
+		},
+		"dbfs": func(t *testing.T) (string, []string) {
+			standIn := servers.DBFS(t)
+			return standIn.URL("demo"), standIn.Environ
+		},
+		"volume": func(t *testing.T) (string, []string) {
+			standIn := servers.DBFS(t)
+			return standIn.VolumeURL("demo"), standIn.Environ
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			place, environ := start(t)
+			params := scripts("testdata/places")
+			local := params.Setup
+			params.Setup = func(env *testscript.Env) error {
+				env.Vars = append(env.Vars, environ...)
+				env.Setenv("PLACE", place)
+				return local(env)
+			}
+			testscript.Run(t, params)
+		})
+	}
+}
+
 // TestScriptsWithTorchX has a Python that has TorchX at $PYTHON.
 func TestScriptsWithTorchX(t *testing.T) {
 	python := servers.Python(t, "torchx==0.7.0", "fsspec==2026.9.0")
