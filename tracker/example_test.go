@@ -40,6 +40,15 @@ func Example() {
 	// 0.01 s3://models/1 local://torchx/prepare-1 train
 }
 
+// newTracker opens a tracker in memory, which has nothing to close.
+func newTracker(ctx context.Context) *tracker.FileTracker {
+	s, err := store.Open(ctx, "mem://", nil)
+	if err != nil {
+		panic(err)
+	}
+	return tracker.NewFileTracker(s, nil)
+}
+
 // A job written in Go finds its run in the environment that "heirloom run" made;
 // outside of a launch every call does nothing.
 func ExampleFromEnviron() {
@@ -58,13 +67,7 @@ func ExampleFromEnviron() {
 // Metrics of many steps go into few records.
 func ExampleAppRun_AddMetrics() {
 	ctx := context.Background()
-	s, err := store.Open(ctx, "mem://", nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer s.Close()
-	t := tracker.NewFileTracker(s, nil)
+	t := newTracker(ctx) // opened as in the example of the package
 	run := tracker.NewAppRun("local://torchx/train-1", t)
 	for step, loss := range []float64{2, 1, 0.5} {
 		if err := run.AddMetrics(ctx, int64(step), map[string]float64{"loss": loss}); err != nil {
@@ -93,13 +96,7 @@ func ExampleAppRun_AddMetrics() {
 // Lineage is one step in both directions.
 func ExampleFileTracker_Lineage() {
 	ctx := context.Background()
-	s, err := store.Open(ctx, "mem://", nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer s.Close()
-	t := tracker.NewFileTracker(s, nil)
+	t := newTracker(ctx) // opened as in the example of the package
 	fmt.Println(t.AddSource(ctx, "local://torchx/train-1", tracker.Source{ID: "local://torchx/prepare-1", Artifact: "train"}))
 	fmt.Println(t.AddSource(ctx, "local://torchx/evaluate-1", tracker.Source{ID: "local://torchx/train-1", Artifact: "model"}))
 	found, err := t.Lineage(ctx, "local://torchx/train-1")
@@ -124,13 +121,7 @@ func ExampleFileTracker_Lineage() {
 // an attempt, so that a run which died with the service is shown as lost.
 func ExampleFileTracker_StartAttempt() {
 	ctx := context.Background()
-	s, err := store.Open(ctx, "mem://", nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer s.Close()
-	t := tracker.NewFileTracker(s, nil)
+	t := newTracker(ctx) // opened as in the example of the package
 	serve := func(name string, work func(*tracker.AppRun) error) error {
 		id := tracker.RunID("service://torchx/" + name) // tracker.NewRunID makes one that is new
 		n, err := t.StartAttempt(ctx, id, tracker.AttemptStart{Host: "node-1"})
@@ -144,7 +135,7 @@ func ExampleFileTracker_StartAttempt() {
 		}
 		return errors.Join(err, t.EndAttempt(ctx, id, n, end)) // last: it commits the run
 	}
-	err = serve("score-1", func(run *tracker.AppRun) error {
+	err := serve("score-1", func(run *tracker.AppRun) error {
 		return run.AddSource(ctx, tracker.Source{ID: "local://torchx/train-1", Artifact: "model"})
 	})
 	fmt.Println(err)
