@@ -130,22 +130,20 @@ func killOnce(t *testing.T, killJob bool) {
 			_, _ = fmt.Sscanf(string(text), "pid %d\n", &pid)
 			return pid != 0
 		})
-		delay(30)
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-		if err := cmd.Wait(); err != nil {
+		kill := time.AfterFunc(rand.N(30*time.Millisecond), func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+		err := cmd.Wait()
+		kill.Stop()
+		if err != nil {
 			t.Fatalf("%v: %s", err, &out)
 		}
 	} else {
-		delay(150)
-		_ = cmd.Process.Kill()
+		kill := time.AfterFunc(rand.N(150*time.Millisecond), func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
+		kill.Stop()
 	}
 	waitNobody(t, envRunID+"="+crashRunID, ledger)
 	checkTruth(t, root, ledger, killJob)
 }
-
-// delay waits up to some milliseconds: the moment is to be any.
-func delay(most int) { time.Sleep(time.Duration(rand.IntN(most*1000)) * time.Microsecond) }
 
 // waitNobody waits until no process of the job lives: one with its mark and its
 // ledger, since tests of other packages may run jobs too.

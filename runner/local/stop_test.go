@@ -252,11 +252,11 @@ func TestKillOfTheLauncher(t *testing.T) {
 		if i%2 == 0 {
 			out.wait(t, "ready")
 		}
-		time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond) // the moment is to be any
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		time.AfterFunc(rand.N(20*time.Millisecond), func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
+		if cmd.ProcessState.Exited() {
+			t.Errorf("the launcher ended by itself: %v", cmd.ProcessState)
+		}
 		waitGone(t, spec.Mark, 30*time.Second)
 	}
 }
