@@ -23,5 +23,5 @@ func stampOf(f *os.File) (stamp, error) {
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return stamp{}, &os.PathError{Op: "stat", Path: f.Name(), Err: err}
 	}
-	return stamp{uint64(st.Ino), st.Size, st.Mtim, st.Ctim}, nil //nolint:unconvert // the type differs between systems
+	return stamp{st.Ino, st.Size, st.Mtim, st.Ctim}, nil
 }

@@ -14,7 +14,7 @@ func hasRoom(f *os.File, size int64) error {
 	if err := unix.Fstatfs(int(f.Fd()), &st); err != nil || st.Blocks == 0 {
 		return nil // one that does not tell is tried
 	}
-	if free := int64(st.Bavail) * int64(st.Bsize); free < size { //nolint:unconvert // the types differ between architectures
+	if free := st.Bavail * uint64(st.Bsize); free < uint64(size) {
 		return fmt.Errorf("%w: it needs %d bytes, %d are free", ErrNoSpace, size, free)
 	}
 	return nil

@@ -12,11 +12,11 @@ func DiskAt(path string) (Disk, error) {
 	if err := unix.Statfs(path, &s); err != nil {
 		return Disk{}, fmt.Errorf("statfs %s: %w", path, err)
 	}
-	return Disk{Kind: kindOfMagic(int64(s.Type)), Free: s.Bavail * uint64(s.Bsize)}, nil //nolint:unconvert // the types differ between architectures
+	return Disk{Kind: kindOfMagic(uint32(s.Type)), Free: s.Bavail * uint64(s.Bsize)}, nil
 }
 
-// kindOfMagic names the numbers of statfs(2).
-func kindOfMagic(magic int64) string {
+// kindOfMagic names the numbers of statfs(2), which have 32 bits and on some architectures a sign.
+func kindOfMagic(magic uint32) string {
 	switch magic {
 	case unix.EXT4_SUPER_MAGIC:
 		return "ext4"

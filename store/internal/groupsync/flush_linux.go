@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,20 +15,19 @@ func flushAll(entries []entry) error {
 	if !tellsErrors() {
 		return errors.ErrUnsupported
 	}
-	done := map[uint64]bool{}
+	var done []unix.Stat_t // a file of each that was flushed
 	for _, e := range entries {
 		var st unix.Stat_t
 		if err := unix.Fstat(int(e.file.Fd()), &st); err != nil {
 			return &os.PathError{Op: "stat", Path: e.file.Name(), Err: err}
 		}
-		device := uint64(st.Dev) //nolint:unconvert // the type differs between architectures
-		if done[device] {
+		if slices.ContainsFunc(done, func(other unix.Stat_t) bool { return other.Dev == st.Dev }) {
 			continue
 		}
 		if err := unix.Syncfs(int(e.file.Fd())); err != nil {
 			return &os.PathError{Op: "syncfs", Path: e.file.Name(), Err: err}
 		}
-		done[device] = true
+		done = append(done, st)
 	}
 	return nil
 }

@@ -27,8 +27,9 @@ func renameNew(root *os.Root, from, to string) error {
 	return nil
 }
 
-// networkMagics are the file systems whose appends and locks another machine may not see in order.
-var networkMagics = []int64{unix.NFS_SUPER_MAGIC, unix.SMB_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC,
+// networkMagics are the file systems whose appends and locks another machine may not see in order, by numbers of 32
+// bits, to which some architectures give a sign.
+var networkMagics = []uint32{unix.NFS_SUPER_MAGIC, unix.SMB_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC,
 	unix.V9FS_MAGIC, unix.FUSE_SUPER_MAGIC, unix.AFS_SUPER_MAGIC, unix.CODA_SUPER_MAGIC, unix.CEPH_SUPER_MAGIC}
 
 // appendsInOrder says whether the file system of dir keeps appends and locks whole among all who mount it.
@@ -38,7 +39,7 @@ func appendsInOrder(dir *os.File) (bool, error) {
 		return false, errors.Join(&os.PathError{Op: "statfs", Path: dir.Name(), Err: err})
 	}
 	for _, magic := range networkMagics {
-		if int64(stat.Type) == magic { //nolint:unconvert // the type differs between architectures
+		if uint32(stat.Type) == magic {
 			return false, nil
 		}
 	}

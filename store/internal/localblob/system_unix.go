@@ -32,7 +32,7 @@ func removeDir(root *os.Root, dir string) error {
 // inode returns the number by which the file system knows the file, 0 where it has none.
 func inode(info fs.FileInfo) uint64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(stat.Ino) //nolint:unconvert // the type differs between systems
+		return stat.Ino
 	}
 	return 0
 }
@@ -43,10 +43,8 @@ func isOwn(info fs.FileInfo) bool {
 	return ok && int(stat.Uid) == os.Geteuid()
 }
 
-// links is the number of names of the file, 1 where the system does not tell.
-func links(info fs.FileInfo) uint64 {
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(stat.Nlink) //nolint:unconvert // the type differs between systems
-	}
-	return 1
+// hasOtherNames reports whether the file has more names than one.
+func hasOtherNames(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && stat.Nlink > 1
 }

@@ -20,5 +20,5 @@ func inode(fs.FileInfo) uint64 { return 0 }
 // isOwn is not asked where each user has a temporary directory.
 func isOwn(fs.FileInfo) bool { return true }
 
-// links is not known either.
-func links(fs.FileInfo) uint64 { return 1 }
+// hasOtherNames is not known either.
+func hasOtherNames(fs.FileInfo) bool { return false }

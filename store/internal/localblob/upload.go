@@ -69,7 +69,7 @@ func (b *Bucket) openUpload(token string) (*os.File, error) {
 		return nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && links(info) > 1 {
+	if err == nil && hasOtherNames(info) {
 		err = gone // a crash came between the object's name and the removal of this one
 	}
 	if err != nil {
