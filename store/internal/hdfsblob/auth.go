@@ -69,11 +69,11 @@ func (b *Bucket) login() (*krb.Client, error) {
 	}
 	cache, err := credentials.LoadCCache(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the Kerberos ticket cache %s (kinit makes one): %w: %v", path, fs.ErrPermission, err) //nolint:errorlint // a cause such as "no such file" must not decide the kind
+		return nil, opaque("read the Kerberos ticket cache "+path+" (kinit makes one)", fs.ErrPermission, err)
 	}
 	client, err := krb.NewFromCCache(cache, cfg, krb.DisablePAFXFAST(true))
 	if err != nil {
-		return nil, fmt.Errorf("use the Kerberos ticket cache %s (kinit renews it): %w: %v", path, fs.ErrPermission, err) //nolint:errorlint // a cause such as "no such file" must not decide the kind
+		return nil, opaque("use the Kerberos ticket cache "+path+" (kinit renews it)", fs.ErrPermission, err)
 	}
 	return client, nil
 }
@@ -90,7 +90,7 @@ func (b *Bucket) keytabLogin() (*krb.Client, error) {
 	}
 	table, err := keytab.Load(b.opts.Keytab)
 	if err != nil {
-		return nil, fmt.Errorf("read the keytab %s: %w: %v", b.opts.Keytab, fs.ErrPermission, err) //nolint:errorlint // a cause such as "no such file" must not decide the kind
+		return nil, opaque("read the keytab "+b.opts.Keytab, fs.ErrPermission, err)
 	}
 	name, realm, _ := strings.Cut(b.opts.Principal, "@")
 	if name == "" {
@@ -114,7 +114,7 @@ func (b *Bucket) kerberosConfig() (*config.Config, error) {
 	}
 	cfg, err := config.Load(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the Kerberos configuration %s: %w: %v", path, fs.ErrInvalid, err) //nolint:errorlint // a cause such as "no such file" must not decide the kind
+		return nil, opaque("read the Kerberos configuration "+path, fs.ErrInvalid, err)
 	}
 	return cfg, nil
 }

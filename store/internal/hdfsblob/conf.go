@@ -37,7 +37,7 @@ func loadConf(getenv func(string) string, extra map[string]string) (conf, error)
 	for _, dir := range dirs {
 		found, err := hadoopconf.Load(dir)
 		if err != nil {
-			return nil, fmt.Errorf("read the Hadoop configuration: %w: %v", fs.ErrInvalid, err) //nolint:errorlint // a cause such as "no such file" must not decide the kind
+			return nil, opaque("read the Hadoop configuration", fs.ErrInvalid, err)
 		}
 		if found != nil {
 			raw = found

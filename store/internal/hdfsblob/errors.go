@@ -75,6 +75,12 @@ type kinded struct {
 
 func (e kinded) Unwrap() []error { return []error{e.kind, e.error} }
 
+// opaque is of that kind and says its cause without wrapping it: that a file of the configuration does not exist must not
+// be taken for the absence of an object.
+func opaque(what string, kind, cause error) error {
+	return fmt.Errorf("%s: %w: %s", what, kind, cause.Error())
+}
+
 // wrap classifies what the library returned, unless it is an *Error already.
 func wrap(op, path string, err error) error {
 	if err == nil {
