@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 // The kinds of error. Ask for them with errors.Is.
@@ -14,10 +16,10 @@ var (
 	ErrExist       = fs.ErrExist
 	ErrPermission  = fs.ErrPermission
 	ErrInvalid     = fs.ErrInvalid
-	ErrConflict    = errors.New("changed by someone else")
-	ErrCorrupt     = errors.New("corrupt")
-	ErrUnavailable = errors.New("unavailable")
-	ErrNoSpace     = errors.New("no space left")
+	ErrConflict    = dirtree.ErrConflict
+	ErrCorrupt     = dirtree.ErrCorrupt
+	ErrUnavailable = dirtree.ErrUnavailable
+	ErrNoSpace     = dirtree.ErrNoSpace
 	ErrUnsupported = errors.New("unsupported")
 )
 

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"iter"
-
-	"github.com/heirloom-ml/heirloom/store/internal/localblob"
 )
 
 // localPart is the size of a part where nobody wants another. Shorter files are
@@ -47,16 +45,12 @@ func (b *localBackend) complete(ctx context.Context, key, token string, parts []
 	if cond.version != "" {
 		return Object{}, ErrUnsupported
 	}
-	mode := localblob.Replace
-	if cond.absent {
-		mode = localblob.Create
-	}
 	_, size := crcOfParts(parts)
-	obj, err := b.bucket.CompleteUpload(ctx, key, token, size, mode)
+	obj, err := b.bucket.CompleteUpload(ctx, key, token, size, treeMode(cond.absent))
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = &Error{Kind: ErrCorrupt, Err: err}
 	}
-	return localObject(obj), err
+	return treeObject(obj), err
 }
 
 func (b *localBackend) abort(ctx context.Context, _, token string) error {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"strings"
 
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 	"github.com/heirloom-ml/heirloom/store/internal/localblob"
 )
 
@@ -57,11 +57,7 @@ func (b *mountBackend) write(ctx context.Context, key string, body []byte, cond 
 }
 
 func (b *mountBackend) stream(ctx context.Context, key string, r io.Reader, absent bool, send sendFunc) (Object, error) {
-	var o localblob.Object
-	mode := localblob.Replace
-	if absent {
-		mode = localblob.Create
-	}
+	var o dirtree.Object
 	err := send(ctx, 0, false, func(ctx context.Context) error {
 		w, err := b.bucket.NewWriter(ctx, key)
 		if err != nil {
@@ -70,7 +66,7 @@ func (b *mountBackend) stream(ctx context.Context, key string, r io.Reader, abse
 		if _, err := io.Copy(w, r); err != nil {
 			return errors.Join(err, w.Abort())
 		}
-		o, err = w.Commit(mode)
+		o, err = w.Commit(treeMode(absent))
 		return mountError(err)
 	})
 	return mountObject(o), err
@@ -81,13 +77,11 @@ func (b *mountBackend) remove(ctx context.Context, key string) error {
 }
 
 func (b *mountBackend) pages(prefix, delimiter string) pager {
-	return &walkPager{walk: func(ctx context.Context) iter.Seq2[Entry, error] {
-		list := objectEntries(b.bucket.Walk(ctx, prefix))
-		if delimiter != "" {
-			list = dirEntries(b.bucket.ReadDir(ctx, strings.TrimSuffix(prefix, "/")))
-		}
+	pages := treePages(b.bucket, prefix, delimiter)
+	walk := pages.walk
+	pages.walk = func(ctx context.Context) iter.Seq2[Entry, error] {
 		return func(yield func(Entry, error) bool) {
-			for e, err := range list {
+			for e, err := range walk(ctx) {
 				if err == nil && !e.IsDir {
 					e.Version = timeVersion(e.Object)
 				}
@@ -96,13 +90,14 @@ func (b *mountBackend) pages(prefix, delimiter string) pager {
 				}
 			}
 		}
-	}}
+	}
+	return pages
 }
 
 // mountObject has a version without the number of the inode, which a FUSE file system need
 // not keep.
-func mountObject(o localblob.Object) Object {
-	obj := localObject(o)
+func mountObject(o dirtree.Object) Object {
+	obj := treeObject(o)
 	if obj.Key != "" {
 		obj.Version = timeVersion(obj)
 	}

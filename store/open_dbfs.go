@@ -93,7 +93,7 @@ func openDatabricks(p string, opts Options, here dbfsHere) (*Store, error) {
 	}
 	b, err := dbfsblob.Open(p, config)
 	if err != nil {
-		return nil, dbfsError(err)
+		return nil, treeError(err)
 	}
 	return newStore(place{scheme: "dbfs", root: p}, "", &dbfsBackend{bucket: b}, opts), nil
 }

@@ -63,7 +63,7 @@ func openHDFS(_ context.Context, rest string, opts Options) (*Store, error) {
 		Getenv: s.environ, User: o.User, TicketCache: o.TicketCache, Keytab: o.Keytab, Principal: o.Principal, Conf: o.ExtraConf,
 	})
 	if err != nil {
-		return nil, hdfsError(err)
+		return nil, treeError(err)
 	}
 	root := b.Authority() + strings.TrimSuffix(b.Dir(), "/")
 	return newStore(place{scheme: "hdfs", root: root, query: queryString(query)}, "", &hdfsBackend{bucket: b, opts: o}, opts), nil

@@ -68,7 +68,7 @@ func (b *localBackend) close() error { return b.bucket.Close() }
 
 func (b *localBackend) stat(ctx context.Context, key string) (Object, error) {
 	obj, err := b.bucket.Stat(ctx, key)
-	return localObject(obj), err
+	return treeObject(obj), err
 }
 
 func (b *localBackend) read(ctx context.Context, key string, offset, length int64, version string) (io.ReadCloser, Object, error) {
@@ -76,7 +76,7 @@ func (b *localBackend) read(ctx context.Context, key string, offset, length int6
 	if err != nil {
 		return nil, Object{}, err
 	}
-	obj := localObject(info)
+	obj := treeObject(info)
 	if version != "" && version != obj.Version {
 		err = ErrConflict
 	} else if offset > 0 {
@@ -106,7 +106,7 @@ func (b *localBackend) write(ctx context.Context, key string, body []byte, cond 
 		put = b.bucket.Create
 	}
 	obj, err := put(ctx, key, body)
-	return localObject(obj), err
+	return treeObject(obj), err
 }
 
 func (b *localBackend) remove(ctx context.Context, key string) error {
@@ -121,35 +121,8 @@ func (b *localBackend) appendLines(ctx context.Context, key string, lines linesF
 	return b.bucket.AppendLines(ctx, key, list)
 }
 
-// pages walks the tree once and cuts the walk into pages.
 func (b *localBackend) pages(prefix, delimiter string) pager {
-	walk := func(ctx context.Context) iter.Seq2[Entry, error] {
-		if delimiter == "" {
-			return objectEntries(b.bucket.Walk(ctx, prefix))
-		}
-		return dirEntries(b.bucket.ReadDir(ctx, strings.TrimSuffix(prefix, "/")))
-	}
-	return &walkPager{walk: walk}
-}
-
-func objectEntries(list iter.Seq2[localblob.Object, error]) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		for o, err := range list {
-			if !yield(Entry{Object: localObject(o)}, err) {
-				return
-			}
-		}
-	}
-}
-
-func dirEntries(list iter.Seq2[localblob.Entry, error]) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		for e, err := range list {
-			if !yield(Entry{Object: localObject(e.Object), IsDir: e.IsDir}, err) {
-				return
-			}
-		}
-	}
+	return treePages(b.bucket, prefix, delimiter)
 }
 
 // walkPager cuts one walk into pages.
@@ -178,11 +151,4 @@ func (p *walkPager) stop() {
 	if p.end != nil {
 		p.end()
 	}
-}
-
-func localObject(o localblob.Object) Object {
-	if o.Key == "" {
-		return Object{}
-	}
-	return Object{Key: Key(o.Key), Size: o.Size, Modified: o.ModTime, Version: o.Version}
 }

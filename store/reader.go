@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 // errRange says that a range starts at or behind the end of an object.
-var errRange = fmt.Errorf("the range begins behind the end of the object: %w", ErrInvalid)
+var errRange = dirtree.ErrRange
 
 // Reader streams an object, or a range of one. Where the stream breaks off it
 // goes on from the same byte of the same version. It is used by one goroutine.

@@ -12,6 +12,7 @@ import (
 	"path"
 
 	"github.com/heirloom-ml/heirloom/store/internal/attrs"
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 const defaultType = "application/octet-stream"
@@ -42,11 +43,11 @@ func (b *Bucket) writeAttributes(ctx context.Context, key string, set attrs.Set)
 	if err != nil {
 		return err
 	}
-	return wrap("write", b.attrsPath(key), b.api.write(ctx, b.attrsPath(key), data, Replace))
+	return wrap("write", b.attrsPath(key), b.api.write(ctx, b.attrsPath(key), data, dirtree.Replace))
 }
 
 // readAttributes gives those of the version that o describes, the defaults where there are none.
-func (b *Bucket) readAttributes(ctx context.Context, key string, o Object) (attrs.Set, error) {
+func (b *Bucket) readAttributes(ctx context.Context, key string, o dirtree.Object) (attrs.Set, error) {
 	none := attrs.Set{ContentType: defaultType}
 	body, _, err := b.api.open(ctx, b.attrsPath(key), 0, -1, "")
 	if errors.Is(err, fs.ErrNotExist) {

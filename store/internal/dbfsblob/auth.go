@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 // earlier is how long before its end a token of OAuth is replaced.
@@ -95,5 +97,5 @@ func (a *auth) rejected(response *http.Response) error {
 		kind = fs.ErrPermission // invalid_client and its like
 	}
 	err := errors.New("the workspace gives no token for the client id from " + a.config.Source + " (" + response.Status + "); " + a.remedy())
-	return &Error{Status: response.StatusCode, Kind: kind, Err: err}
+	return &dirtree.Error{Kind: kind, Err: answer{response.StatusCode, err}}
 }

@@ -10,54 +10,32 @@ import (
 	"sync"
 	"time"
 
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 	"github.com/heirloom-ml/heirloom/store/internal/keyname"
 )
 
-// Mode says what a write does where the key exists.
-type Mode int
-
-const (
-	// Replace puts the new object in place of the old.
-	Replace Mode = iota
-	// Create fails with fs.ErrExist and changes nothing.
-	Create
-)
-
-// Object describes a stored object.
-type Object struct {
-	Key     string
-	Size    int64 // bytes
-	ModTime time.Time
-	Version string // of time and size, which is all that the API tells
-}
-
-// dialect is one of the two APIs. Paths are absolute; a method may take several requests, and its errors are *Errors
+// dialect is one of the two APIs. Paths are absolute; a method may take several requests, and its errors are *dirtree.Errors
 // without verb and path, or those of a context.
 type dialect interface {
 	// stat is fs.ErrNotExist for a directory too.
-	stat(ctx context.Context, file string) (Object, error)
+	stat(ctx context.Context, file string) (dirtree.Object, error)
 	// open reads length bytes, to the end if length < 0, of the version, of any if it is "".
-	open(ctx context.Context, file string, offset, length int64, version string) (io.ReadCloser, Object, error)
-	write(ctx context.Context, file string, body []byte, mode Mode) error
+	open(ctx context.Context, file string, offset, length int64, version string) (io.ReadCloser, dirtree.Object, error)
+	write(ctx context.Context, file string, body []byte, mode dirtree.Mode) error
 	// stream writes all of r, or nothing if reading it fails, and returns the bytes.
-	stream(ctx context.Context, file string, r io.Reader, mode Mode) (int64, error)
-	// list gives what lies right below dir, in no order; nothing if there is no such directory.
-	list(ctx context.Context, dir string) ([]dirEntry, error)
+	stream(ctx context.Context, file string, r io.Reader, mode dirtree.Mode) (int64, error)
+	// list gives what lies right below dir, as it is stored, in no order; nothing if there is no such directory.
+	list(ctx context.Context, dir string) ([]dirtree.Name, error)
 	// remove is fs.ErrNotExist if there is nothing, or a directory.
 	remove(ctx context.Context, file string) error
 	// removeDir fails if the directory is not empty.
 	removeDir(ctx context.Context, dir string) error
 }
 
-// dirEntry is one name in a directory.
-type dirEntry struct {
-	name   string // of the last element, as it is stored
-	isDir  bool
-	object Object // without Key; zero for a directory
-}
-
 // Bucket is a directory of objects in DBFS or a volume. It is safe for concurrent use.
 type Bucket struct {
+	dirtree.Driver
+
 	root   string
 	client *client
 	api    dialect
@@ -112,22 +90,14 @@ func (b *Bucket) Close() error {
 	return nil
 }
 
-const (
-	tempStart = ".heirloom-"
-	tempEnd   = ".tmp"
-	attrsDir  = ".heirloom-attrs"
-)
-
-// isTemp says whether name is that of one of our temporary files.
-func isTemp(name string) bool {
-	return strings.HasPrefix(name, tempStart) && strings.HasSuffix(name, tempEnd)
-}
+// attrsDir is the directory of attributes.
+const attrsDir = ".heirloom-attrs"
 
 // escape is for what cannot be a name: one of our own files; a colon or backslash, which Hadoop's paths and Azure's
 // blobs take for something else; and a dot at the end, which Azure drops.
 func escape() keyname.Escape {
 	return keyname.Escape{
-		Reserved: func(elem string) bool { return isTemp(elem) || elem == attrsDir },
+		Reserved: func(elem string) bool { return keyname.IsTemp(elem) || elem == attrsDir },
 		Unsafe: func(elem string, i int) bool {
 			return elem[i] == ':' || elem[i] == '\\' || elem[i] == '.' && i == len(elem)-1
 		},

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 const (
@@ -50,10 +52,10 @@ type request struct {
 	stream       io.Reader // instead of body, read once
 }
 
-// do gives an answer with a status below 300, whose body the caller closes, or an *Error without verb and path.
+// do gives an answer with a status below 300, whose body the caller closes, or a *dirtree.Error without verb and path.
 func (c *client) do(ctx context.Context, r request) (*http.Response, error) {
 	response, err := c.try(ctx, r)
-	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusUnauthorized && c.auth.renew() && r.stream == nil {
+	if statusOf(err) == http.StatusUnauthorized && c.auth.renew() && r.stream == nil {
 		return c.try(ctx, r)
 	}
 	return response, err
@@ -103,7 +105,7 @@ func unanswered(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return &Error{Kind: ErrUnavailable, Err: err}
+	return &dirtree.Error{Kind: dirtree.ErrUnavailable, Err: err}
 }
 
 // sourceError marks what the caller's reader returned.
@@ -129,34 +131,25 @@ func (c *client) refused(ctx context.Context, response *http.Response) error {
 	return e
 }
 
-func newAnswerError(response *http.Response) *Error {
+func newAnswerError(response *http.Response) *dirtree.Error {
 	var said struct {
 		Code    string `json:"error_code"`
 		Message string `json:"message"`
-		Details []struct {
-			Reason string `json:"reason"`
-		} `json:"details"`
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxMessage))
 	if err != nil || json.Unmarshal(text, &said) != nil {
 		said.Code, said.Message = "", ""
 	}
-	e := &Error{Status: response.StatusCode, Code: said.Code, Kind: kindOfAnswer(response.StatusCode, said.Code)}
-	for _, d := range said.Details {
-		if d.Reason == directoryNotEmpty {
-			e.Code = d.Reason
-		}
-	}
 	line, _, _ := strings.Cut(said.Message, "\n")
 	switch {
 	case said.Code == "" && line == "":
-		e.Err = errors.New("the workspace answers " + response.Status)
+		line = "the workspace answers " + response.Status
 	case said.Code == "" || line == "":
-		e.Err = errors.New(said.Code + line)
+		line = said.Code + line
 	default:
-		e.Err = errors.New(said.Code + ": " + line)
+		line = said.Code + ": " + line
 	}
-	return e
+	return &dirtree.Error{Kind: kindOfAnswer(response.StatusCode, said.Code), Err: answer{response.StatusCode, errors.New(line)}}
 }
 
 // retryAfter is what the answer asks for, in seconds or as a date, at most longestWait.
@@ -215,5 +208,5 @@ func unread(err error) error {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
-	return &Error{Kind: ErrUnavailable, Err: fmt.Errorf("read the answer: %w", err)}
+	return &dirtree.Error{Kind: dirtree.ErrUnavailable, Err: fmt.Errorf("read the answer: %w", err)}
 }

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"path"
 	"time"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 // maxBlock is how many bytes one request may carry, before they are written in base64.
@@ -29,9 +31,9 @@ type fileInfo struct {
 	Modified int64  `json:"modification_time"` // milliseconds since the Unix epoch
 }
 
-func (i fileInfo) object() Object {
+func (i fileInfo) object() dirtree.Object {
 	modified := time.UnixMilli(i.Modified)
-	return Object{Size: i.Size, ModTime: modified, Version: timeVersion(modified, i.Size)}
+	return dirtree.Object{Size: i.Size, ModTime: modified, Version: timeVersion(modified, i.Size)}
 }
 
 func (d *dbfs) get(ctx context.Context, verb string, query url.Values, out any) error {
@@ -49,18 +51,18 @@ func (d *dbfs) status(ctx context.Context, p string) (fileInfo, error) {
 	return info, err
 }
 
-func (d *dbfs) stat(ctx context.Context, file string) (Object, error) {
+func (d *dbfs) stat(ctx context.Context, file string) (dirtree.Object, error) {
 	info, err := d.status(ctx, file)
 	if err != nil {
-		return Object{}, err
+		return dirtree.Object{}, err
 	}
 	if info.IsDir {
-		return Object{}, &Error{Kind: fs.ErrNotExist, Err: errors.New("it is a directory")}
+		return dirtree.Object{}, &dirtree.Error{Kind: fs.ErrNotExist, Err: errors.New("it is a directory")}
 	}
 	return info.object(), nil
 }
 
-func (d *dbfs) list(ctx context.Context, dir string) ([]dirEntry, error) {
+func (d *dbfs) list(ctx context.Context, dir string) ([]dirtree.Name, error) {
 	var page struct {
 		Files []fileInfo `json:"files"`
 	}
@@ -71,16 +73,16 @@ func (d *dbfs) list(ctx context.Context, dir string) ([]dirEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []dirEntry
+	var list []dirtree.Name
 	for _, info := range page.Files {
 		if info.Path == dir {
 			continue // dir is a file, which lists itself
 		}
-		e := dirEntry{name: path.Base(info.Path), isDir: info.IsDir}
-		if !e.isDir {
-			e.object = info.object()
+		n := dirtree.Name{Elem: path.Base(info.Path), IsDir: info.IsDir}
+		if !n.IsDir {
+			n.Object = info.object()
 		}
-		list = append(list, e)
+		list = append(list, n)
 	}
 	return list, nil
 }
@@ -110,15 +112,15 @@ func (d *dbfs) removeDir(ctx context.Context, dir string) error {
 	return d.post(ctx, "delete", pathAndRecursion{Path: dir}, nil)
 }
 
-func (d *dbfs) open(ctx context.Context, file string, offset, length int64, version string) (io.ReadCloser, Object, error) {
+func (d *dbfs) open(ctx context.Context, file string, offset, length int64, version string) (io.ReadCloser, dirtree.Object, error) {
 	o, err := d.stat(ctx, file)
 	switch {
 	case err != nil:
-		return nil, Object{}, err
+		return nil, dirtree.Object{}, err
 	case version != "" && version != o.Version:
-		return nil, Object{}, &Error{Kind: ErrConflict}
+		return nil, dirtree.Object{}, &dirtree.Error{Kind: dirtree.ErrConflict}
 	case offset > o.Size:
-		return nil, Object{}, &Error{Kind: ErrRange}
+		return nil, dirtree.Object{}, &dirtree.Error{Kind: dirtree.ErrRange}
 	}
 	end := o.Size
 	if length >= 0 {
@@ -126,7 +128,7 @@ func (d *dbfs) open(ctx context.Context, file string, offset, length int64, vers
 	}
 	r := &blockReader{ctx: ctx, api: d, file: file, object: o, at: offset, end: end}
 	if err := r.next(); err != nil { // so that what fails at once fails Open
-		return nil, Object{}, err
+		return nil, dirtree.Object{}, err
 	}
 	return r, o, nil
 }

@@ -8,6 +8,8 @@ import (
 	"path"
 	"syscall"
 	"time"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 const (
@@ -20,14 +22,14 @@ const (
 
 // publish gives the closed temporary file its name by a move, which the workspace refuses where the name is taken. Where
 // an answer is lost, the temporary file tells whether the move was applied: nobody else moves it.
-func (d *dbfs) publish(ctx context.Context, temp, file string, mode Mode) error {
+func (d *dbfs) publish(ctx context.Context, temp, file string, mode dirtree.Mode) error {
 	lost := 0
 	for range maxTries {
 		err := d.move(ctx, temp, file)
 		if err == nil {
 			return d.arrived(ctx, temp, file)
 		}
-		if errors.Is(err, ErrUnavailable) {
+		if errors.Is(err, dirtree.ErrUnavailable) {
 			if lost++; lost > maxLost || wait(ctx, time.Duration(lost)*firstPause) != nil {
 				return err
 			}
@@ -37,7 +39,7 @@ func (d *dbfs) publish(ctx context.Context, temp, file string, mode Mode) error 
 			return err
 		}
 	}
-	return &Error{Kind: ErrUnavailable, Err: fmt.Errorf("the file, or its directory, changed %d times", maxTries)}
+	return &dirtree.Error{Kind: dirtree.ErrUnavailable, Err: fmt.Errorf("the file, or its directory, changed %d times", maxTries)}
 }
 
 func (d *dbfs) move(ctx context.Context, from, to string) error {
@@ -49,16 +51,16 @@ func (d *dbfs) move(ctx context.Context, from, to string) error {
 
 // explain looks why a move failed: because an earlier try was applied, the name is taken, or the directory is missing,
 // which it then makes to have the move tried again.
-func (d *dbfs) explain(ctx context.Context, temp, file string, mode Mode, refused error, unsure bool) (again bool, err error) {
+func (d *dbfs) explain(ctx context.Context, temp, file string, mode dirtree.Mode, refused error, unsure bool) (again bool, err error) {
 	_, err = d.stat(ctx, temp)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && unsure:
 		return false, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return false, &Error{Kind: ErrUnavailable, Err: errors.New("the temporary file is gone")}
+		return false, &dirtree.Error{Kind: dirtree.ErrUnavailable, Err: errors.New("the temporary file is gone")}
 	case err != nil:
 		return false, err
-	case errors.Is(refused, ErrUnavailable):
+	case errors.Is(refused, dirtree.ErrUnavailable):
 		return true, nil
 	case errors.Is(refused, fs.ErrExist):
 		return d.taken(ctx, file, mode, refused)
@@ -70,10 +72,10 @@ func (d *dbfs) explain(ctx context.Context, temp, file string, mode Mode, refuse
 }
 
 // taken decides about a name that exists: an object is removed to be replaced.
-func (d *dbfs) taken(ctx context.Context, file string, mode Mode, refused error) (again bool, err error) {
+func (d *dbfs) taken(ctx context.Context, file string, mode dirtree.Mode, refused error) (again bool, err error) {
 	info, err := d.status(ctx, file)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && mode == Replace:
+	case errors.Is(err, fs.ErrNotExist) && mode == dirtree.Replace:
 		return true, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return false, d.inTheWay(ctx, file, refused)
@@ -81,7 +83,7 @@ func (d *dbfs) taken(ctx context.Context, file string, mode Mode, refused error)
 		return false, err
 	case info.IsDir:
 		return false, invalid(syscall.EISDIR, refused)
-	case mode == Create:
+	case mode == dirtree.Create:
 		return false, refused
 	}
 	err = d.remove(ctx, file)
@@ -109,14 +111,14 @@ func (d *dbfs) makeDir(ctx context.Context, dir string) error {
 
 // inTheWay tells whether a directory has the name, or a file that of a directory, which the API answers in ways of its own.
 func (d *dbfs) inTheWay(ctx context.Context, file string, refused error) error {
-	e, ok := errors.AsType[*Error](refused)
-	if !ok || errors.Is(e.Kind, ErrUnavailable) || errors.Is(e.Kind, fs.ErrPermission) {
+	e, ok := errors.AsType[*dirtree.Error](refused)
+	if !ok || errors.Is(e.Kind, dirtree.ErrUnavailable) || errors.Is(e.Kind, fs.ErrPermission) {
 		return refused
 	}
 	if info, err := d.status(ctx, file); err == nil && info.IsDir {
 		return invalid(syscall.EISDIR, refused)
 	}
-	for dir := path.Dir(file); dir != d.root && len(dir) > len(d.root); dir = path.Dir(dir) {
+	for dir := range dirtree.Above(path.Dir(file), d.root) {
 		if info, err := d.status(ctx, dir); err == nil && !info.IsDir {
 			return invalid(syscall.ENOTDIR, refused)
 		}
@@ -126,5 +128,5 @@ func (d *dbfs) inTheWay(ctx context.Context, file string, refused error) error {
 
 // invalid is for a file or directory that stands in the way of another.
 func invalid(number syscall.Errno, cause error) error {
-	return &Error{Kind: fs.ErrInvalid, Err: fmt.Errorf("%w (%s)", number, cause.Error())}
+	return &dirtree.Error{Kind: fs.ErrInvalid, Err: fmt.Errorf("%w (%s)", number, cause.Error())}
 }

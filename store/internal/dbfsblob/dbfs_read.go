@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"net/url"
 	"strconv"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 // blockReader reads a range block by block. The requests name no version, so before the last block is handed out the
@@ -17,7 +19,7 @@ type blockReader struct {
 	ctx    context.Context // of Open: a reader is one operation
 	api    *dbfs
 	file   string
-	object Object
+	object dirtree.Object
 	at     int64 // offset of the next request
 	end    int64
 	block  []byte // what is left of the last one
@@ -51,7 +53,7 @@ func (r *blockReader) next() error {
 	}
 	block, err := r.api.readBlock(r.ctx, r.file, r.at, ask)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &Error{Kind: ErrConflict, Err: errors.New("it was deleted while it was read")}
+		return &dirtree.Error{Kind: dirtree.ErrConflict, Err: errors.New("it was deleted while it was read")}
 	}
 	if err != nil {
 		return err
@@ -62,7 +64,7 @@ func (r *blockReader) next() error {
 		}
 	}
 	if int64(len(block)) != want {
-		return &Error{Kind: ErrUnavailable, Err: fmt.Errorf("%d bytes came at %d, want %d", len(block), r.at, want)}
+		return &dirtree.Error{Kind: dirtree.ErrUnavailable, Err: fmt.Errorf("%d bytes came at %d, want %d", len(block), r.at, want)}
 	}
 	r.at += want
 	r.block = block
@@ -72,7 +74,7 @@ func (r *blockReader) next() error {
 func (r *blockReader) unchanged() error {
 	o, err := r.api.stat(r.ctx, r.file)
 	if err == nil && o.Version != r.object.Version || errors.Is(err, fs.ErrNotExist) {
-		return &Error{Kind: ErrConflict, Err: errors.New("it was replaced while it was read")}
+		return &dirtree.Error{Kind: dirtree.ErrConflict, Err: errors.New("it was replaced while it was read")}
 	}
 	return err
 }
@@ -86,7 +88,7 @@ func (d *dbfs) readBlock(ctx context.Context, file string, offset, length int64)
 		"path": {file}, "offset": {strconv.FormatInt(offset, 10)}, "length": {strconv.FormatInt(length, 10)},
 	}, &answer)
 	if err == nil && answer.Read != int64(len(answer.Data)) {
-		err = &Error{Kind: ErrUnavailable, Err: fmt.Errorf("%d bytes came of %d", len(answer.Data), answer.Read)}
+		err = &dirtree.Error{Kind: dirtree.ErrUnavailable, Err: fmt.Errorf("%d bytes came of %d", len(answer.Data), answer.Read)}
 	}
 	return answer.Data, err
 }

@@ -3,14 +3,15 @@ package dbfsblob
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"path"
 	"time"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
+	"github.com/heirloom-ml/heirloom/store/internal/keyname"
 )
 
 const (
@@ -21,8 +22,8 @@ const (
 
 // write replaces a small object with one request, which is the nearest that the API has to one step. All else goes
 // through a temporary file.
-func (d *dbfs) write(ctx context.Context, file string, body []byte, mode Mode) error {
-	if mode == Replace && int64(len(body)) <= d.block {
+func (d *dbfs) write(ctx context.Context, file string, body []byte, mode dirtree.Mode) error {
+	if mode == dirtree.Replace && int64(len(body)) <= d.block {
 		return d.inTheWay(ctx, file, d.put(ctx, file, body))
 	}
 	_, err := d.viaTemp(ctx, file, mode, func(temp string) (int64, error) {
@@ -34,7 +35,7 @@ func (d *dbfs) write(ctx context.Context, file string, body []byte, mode Mode) e
 	return err
 }
 
-func (d *dbfs) stream(ctx context.Context, file string, r io.Reader, mode Mode) (int64, error) {
+func (d *dbfs) stream(ctx context.Context, file string, r io.Reader, mode dirtree.Mode) (int64, error) {
 	return d.viaTemp(ctx, file, mode, func(temp string) (int64, error) {
 		sent := &source{r: r}
 		err := d.upload(ctx, temp, sent)
@@ -43,8 +44,8 @@ func (d *dbfs) stream(ctx context.Context, file string, r io.Reader, mode Mode) 
 }
 
 // viaTemp fills a file under a name that nobody else has, checks its size, and gives it its name.
-func (d *dbfs) viaTemp(ctx context.Context, file string, mode Mode, fill func(temp string) (int64, error)) (int64, error) {
-	temp := path.Join(d.root, newTempName())
+func (d *dbfs) viaTemp(ctx context.Context, file string, mode dirtree.Mode, fill func(temp string) (int64, error)) (int64, error) {
+	temp := path.Join(d.root, keyname.NewTemp())
 	size, err := fill(temp)
 	if err == nil {
 		err = d.check(ctx, temp, size)
@@ -59,17 +60,11 @@ func (d *dbfs) viaTemp(ctx context.Context, file string, mode Mode, fill func(te
 	return size, nil
 }
 
-func newTempName() string {
-	var id [8]byte
-	rand.Read(id[:]) // never fails
-	return tempStart + hex.EncodeToString(id[:]) + tempEnd
-}
-
 // check wants the file to have that size, since the API takes no checksum.
 func (d *dbfs) check(ctx context.Context, file string, size int64) error {
 	o, err := d.stat(ctx, file)
 	if err == nil && o.Size != size {
-		err = &Error{Kind: ErrCorrupt, Err: fmt.Errorf("the workspace holds %d bytes of %d", o.Size, size)}
+		err = &dirtree.Error{Kind: dirtree.ErrCorrupt, Err: fmt.Errorf("the workspace holds %d bytes of %d", o.Size, size)}
 	}
 	return err
 }
@@ -132,8 +127,7 @@ func (d *dbfs) addBlock(ctx context.Context, h handle, data []byte) error {
 			Handle int64  `json:"handle"`
 			Data   []byte `json:"data"` // base64
 		}{h.Handle, data}, nil)
-		e, ok := errors.AsType[*Error](err)
-		if !ok || e.Status != http.StatusTooManyRequests || try == blockTries {
+		if statusOf(err) != http.StatusTooManyRequests || try == blockTries {
 			return err
 		}
 		if err := wait(ctx, pause); err != nil {

@@ -54,7 +54,7 @@
 //
 // # Errors
 //
-// Every error is an *[Error] of a kind of io/fs, errors.ErrUnsupported, or one of this package, told by the error_code of
+// Every error is a *dirtree.Error of a kind of io/fs, errors.ErrUnsupported, or one of dirtree, told by the error_code of
 // the answer, else by its status. None holds a token or a secret. Where the workspace asks for a pause (Retry-After)
 // the error comes after it. A key that is a directory, or lies below an object, is absent to readers and
 // fs.ErrInvalid, with EISDIR or ENOTDIR inside, to writers.

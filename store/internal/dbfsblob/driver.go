@@ -4,63 +4,17 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 
 	"gocloud.dev/blob/driver"
-	"gocloud.dev/gcerrors"
 
 	"github.com/heirloom-ml/heirloom/store/internal/attrs"
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 var _ driver.Bucket = (*Bucket)(nil)
 
-func noAs(any) bool { return false }
-
-// errPrecondition marks a failed IfNotExist.
-var errPrecondition = errors.New("precondition failed")
-
-// ErrorCode implements driver.Bucket.
-func (b *Bucket) ErrorCode(err error) gcerrors.ErrorCode {
-	kind := err
-	if e, ok := errors.AsType[*Error](err); ok && e.Kind != nil && !errors.Is(err, errPrecondition) {
-		kind = e.Kind
-	}
-	for _, known := range []struct {
-		err  error
-		code gcerrors.ErrorCode
-	}{
-		{errPrecondition, gcerrors.FailedPrecondition},
-		{fs.ErrNotExist, gcerrors.NotFound},
-		{fs.ErrExist, gcerrors.AlreadyExists},
-		{fs.ErrPermission, gcerrors.PermissionDenied},
-		{fs.ErrInvalid, gcerrors.InvalidArgument},
-		{ErrNoSpace, gcerrors.ResourceExhausted},
-		{ErrConflict, gcerrors.FailedPrecondition},
-		{errors.ErrUnsupported, gcerrors.Unimplemented},
-		{context.Canceled, gcerrors.Canceled},
-		{context.DeadlineExceeded, gcerrors.DeadlineExceeded},
-	} {
-		if errors.Is(kind, known.err) {
-			return known.code
-		}
-	}
-	return gcerrors.Unknown
-}
-
 // As implements driver.Bucket; i may be a **Bucket.
-func (b *Bucket) As(i any) bool {
-	p, ok := i.(**Bucket)
-	if ok {
-		*p = b
-	}
-	return ok
-}
-
-// ErrorAs implements driver.Bucket; i may be a **Error.
-func (b *Bucket) ErrorAs(err error, i any) bool {
-	p, ok := i.(**Error)
-	return ok && errors.As(err, p)
-}
+func (b *Bucket) As(i any) bool { return dirtree.As(b, i) }
 
 // Attributes implements driver.Bucket. There is no MD5.
 func (b *Bucket) Attributes(ctx context.Context, key string) (*driver.Attributes, error) {
@@ -77,10 +31,8 @@ func (b *Bucket) Attributes(ctx context.Context, key string) (*driver.Attributes
 
 // NewRangeReader implements driver.Bucket; Reader.As takes a **Reader, BeforeRead nothing.
 func (b *Bucket) NewRangeReader(ctx context.Context, key string, offset, length int64, opts *driver.ReaderOptions) (driver.Reader, error) {
-	if opts.BeforeRead != nil {
-		if err := opts.BeforeRead(noAs); err != nil {
-			return nil, err
-		}
+	if err := dirtree.Before(opts.BeforeRead, dirtree.NoAs); err != nil {
+		return nil, err
 	}
 	if length == 0 {
 		return b.emptyReader(ctx, key)
@@ -110,36 +62,15 @@ func (b *Bucket) rangeReader(ctx context.Context, r *Reader) (driver.Reader, err
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	return &rangeReader{r, driver.ReaderAttributes{ContentType: set.ContentType, ModTime: r.object.ModTime, Size: r.object.Size}}, nil
-}
-
-type rangeReader struct {
-	*Reader
-	attributes driver.ReaderAttributes
-}
-
-func (r *rangeReader) Attributes() *driver.ReaderAttributes { return &r.attributes }
-
-func (r *rangeReader) As(i any) bool {
-	p, ok := i.(**Reader)
-	if ok {
-		*p = r.Reader
-	}
-	return ok
+	return dirtree.NewReader(r, r.object, set.ContentType, func(i any) bool { return dirtree.As(r, i) }), nil
 }
 
 // NewTypedWriter implements driver.Bucket; BeforeWrite takes nothing.
 func (b *Bucket) NewTypedWriter(ctx context.Context, key, contentType string, opts *driver.WriterOptions) (driver.Writer, error) {
-	if opts.BeforeWrite != nil {
-		if err := opts.BeforeWrite(noAs); err != nil {
-			return nil, err
-		}
+	if err := dirtree.Before(opts.BeforeWrite, dirtree.NoAs); err != nil {
+		return nil, err
 	}
-	mode := Replace
-	if opts.IfNotExist {
-		mode = Create
-	}
-	return b.newWriter(ctx, key, attrs.New(contentType, opts), mode), nil
+	return b.newWriter(ctx, key, attrs.New(contentType, opts), dirtree.ModeOf(opts)), nil
 }
 
 // writer hands what is written to a PutStream in a goroutine, which Close waits for.
@@ -148,12 +79,12 @@ type writer struct {
 	ctx    context.Context // of the one write that a writer is; gocloud's interface gives it here and nowhere else
 	key    string
 	attrs  attrs.Set
-	mode   Mode
+	mode   dirtree.Mode
 	pipe   *io.PipeWriter
 	done   chan error // gets the outcome once
 }
 
-func (b *Bucket) newWriter(ctx context.Context, key string, set attrs.Set, mode Mode) *writer {
+func (b *Bucket) newWriter(ctx context.Context, key string, set attrs.Set, mode dirtree.Mode) *writer {
 	r, w := io.Pipe()
 	out := &writer{bucket: b, ctx: ctx, key: key, attrs: set, mode: mode, pipe: w, done: make(chan error, 1)}
 	go func() {
@@ -169,14 +100,10 @@ func (w *writer) Write(p []byte) (int, error) { return w.pipe.Write(p) }
 // Close publishes the object. A context that has been cancelled drops the write instead.
 func (w *writer) Close() error {
 	w.pipe.CloseWithError(w.ctx.Err()) // nil is the end of the object
-	err := <-w.done
-	if w.mode == Create && errors.Is(err, fs.ErrExist) {
-		return errors.Join(errPrecondition, err)
+	if err := <-w.done; err != nil {
+		return dirtree.Refused(w.mode, err)
 	}
-	if err == nil {
-		err = w.bucket.writeAttributes(w.ctx, w.key, w.attrs)
-	}
-	return err
+	return w.bucket.writeAttributes(w.ctx, w.key, w.attrs)
 }
 
 // Copy implements driver.Bucket. The bytes pass through this process.
@@ -187,11 +114,11 @@ func (b *Bucket) Copy(ctx context.Context, dstKey, srcKey string, opts *driver.C
 	}
 	defer r.Close()
 	set, err := b.readAttributes(ctx, srcKey, r.object)
-	if err == nil && opts.BeforeCopy != nil {
-		err = opts.BeforeCopy(noAs)
+	if err == nil {
+		err = dirtree.Before(opts.BeforeCopy, dirtree.NoAs)
 	}
 	if err == nil {
-		_, err = b.PutStream(ctx, dstKey, r, Replace)
+		_, err = b.PutStream(ctx, dstKey, r, dirtree.Replace)
 	}
 	if err != nil {
 		return err
@@ -201,8 +128,8 @@ func (b *Bucket) Copy(ctx context.Context, dstKey, srcKey string, opts *driver.C
 
 // Delete implements driver.Bucket.
 func (b *Bucket) Delete(ctx context.Context, key string, opts *driver.DeleteOptions) error {
-	if opts != nil && opts.BeforeDelete != nil {
-		if err := opts.BeforeDelete(noAs); err != nil {
+	if opts != nil {
+		if err := dirtree.Before(opts.BeforeDelete, dirtree.NoAs); err != nil {
 			return err
 		}
 	}
@@ -210,9 +137,4 @@ func (b *Bucket) Delete(ctx context.Context, key string, opts *driver.DeleteOpti
 		return err
 	}
 	return b.removeAttributes(ctx, key)
-}
-
-// SignedURL implements driver.Bucket; there are none.
-func (b *Bucket) SignedURL(context.Context, string, *driver.SignedURLOptions) (string, error) {
-	return "", errors.ErrUnsupported
 }

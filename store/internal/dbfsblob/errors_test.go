@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 )
 
@@ -24,8 +25,8 @@ func TestKindOfAnswer(t *testing.T) {
 		{404, "", fs.ErrNotExist}, // HEAD has no body
 		{400, "RESOURCE_ALREADY_EXISTS", fs.ErrExist},
 		{409, "ALREADY_EXISTS", fs.ErrExist},
-		{409, "ABORTED", ErrUnavailable},
-		{409, "", ErrUnavailable},
+		{409, "ABORTED", dirtree.ErrUnavailable},
+		{409, "", dirtree.ErrUnavailable},
 		{401, "UNAUTHENTICATED", fs.ErrPermission},
 		{403, "PERMISSION_DENIED", fs.ErrPermission},
 		{403, "", fs.ErrPermission},
@@ -36,20 +37,20 @@ func TestKindOfAnswer(t *testing.T) {
 		{400, "MAX_READ_SIZE_EXCEEDED", fs.ErrInvalid},
 		{400, "IO_ERROR", fs.ErrInvalid},
 		{400, "SOMETHING_NEW", fs.ErrInvalid},
-		{413, "", ErrNoSpace},
-		{400, "QUOTA_EXCEEDED", ErrNoSpace},
-		{412, "", ErrConflict},
-		{416, "", ErrRange},
-		{429, "REQUEST_LIMIT_EXCEEDED", ErrUnavailable},
-		{429, "", ErrUnavailable},
-		{408, "", ErrUnavailable},
-		{500, "INTERNAL_ERROR", ErrUnavailable},
-		{500, "", ErrUnavailable},
-		{502, "", ErrUnavailable},
-		{503, "TEMPORARILY_UNAVAILABLE", ErrUnavailable},
-		{503, "PARTIAL_DELETE", ErrUnavailable},
-		{504, "DEADLINE_EXCEEDED", ErrUnavailable},
-		{500, "DATA_LOSS", ErrCorrupt},
+		{413, "", dirtree.ErrNoSpace},
+		{400, "QUOTA_EXCEEDED", dirtree.ErrNoSpace},
+		{412, "", dirtree.ErrConflict},
+		{416, "", dirtree.ErrRange},
+		{429, "REQUEST_LIMIT_EXCEEDED", dirtree.ErrUnavailable},
+		{429, "", dirtree.ErrUnavailable},
+		{408, "", dirtree.ErrUnavailable},
+		{500, "INTERNAL_ERROR", dirtree.ErrUnavailable},
+		{500, "", dirtree.ErrUnavailable},
+		{502, "", dirtree.ErrUnavailable},
+		{503, "TEMPORARILY_UNAVAILABLE", dirtree.ErrUnavailable},
+		{503, "PARTIAL_DELETE", dirtree.ErrUnavailable},
+		{504, "DEADLINE_EXCEEDED", dirtree.ErrUnavailable},
+		{500, "DATA_LOSS", dirtree.ErrCorrupt},
 		{501, "", errors.ErrUnsupported},
 		{404, "ENDPOINT_NOT_FOUND", errors.ErrUnsupported},
 		{400, "FEATURE_DISABLED", errors.ErrUnsupported},
@@ -72,7 +73,7 @@ func TestRetryAfter(t *testing.T) {
 			start := time.Now()
 			response := &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {header}}, Body: http.NoBody}
 			err := newClient(Config{}).refused(t.Context(), response)
-			if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(e.Kind, ErrUnavailable) {
+			if e, ok := errors.AsType[*dirtree.Error](err); !ok || !errors.Is(e.Kind, dirtree.ErrUnavailable) {
 				t.Errorf("Retry-After %q: %v", header, err)
 			}
 			if got := time.Since(start); !strings.Contains(header, "GMT") && got != want {
@@ -140,14 +141,14 @@ func TestInTheWay(t *testing.T) {
 		for what, err := range map[string]error{
 			"put on a directory":     b.Put(ctx, "dir", nil),
 			"create on a directory":  b.Create(ctx, "dir", []byte("x")),
-			"stream on a directory":  second(b.PutStream(ctx, "dir", long, Replace)),
+			"stream on a directory":  second(b.PutStream(ctx, "dir", long, dirtree.Replace)),
 			"put below a file":       b.Put(ctx, "dir/file/x", nil),
 			"create below a file":    b.Create(ctx, "dir/file/x/y", []byte("x")),
 			"an empty key":           b.Put(ctx, "", nil),
-			"a stream to no key":     second(b.PutStream(ctx, "", long, Create)),
+			"a stream to no key":     second(b.PutStream(ctx, "", long, dirtree.Create)),
 			"a create of no content": b.Create(ctx, "dir", nil),
 		} {
-			e, ok := errors.AsType[*Error](err)
+			e, ok := errors.AsType[*dirtree.Error](err)
 			if !ok || !errors.Is(e.Kind, fs.ErrInvalid) || errors.Is(err, fs.ErrExist) {
 				t.Errorf("%s: %v, want ErrInvalid", what, err)
 			}

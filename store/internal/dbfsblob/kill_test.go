@@ -1,7 +1,6 @@
 package dbfsblob
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -14,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree/dirtreetest"
+	"github.com/heirloom-ml/heirloom/store/internal/keyname"
 	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 )
 
@@ -53,7 +55,7 @@ func writeForEver(root string) error {
 		if err := b.Create(ctx, fmt.Sprintf("created/%d", n), body); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		if _, err := b.PutStream(ctx, fmt.Sprintf("streamed/%d", n%3), bytes.NewReader(body), Replace); err != nil {
+		if _, err := b.PutStream(ctx, fmt.Sprintf("streamed/%d", n%3), bytes.NewReader(body), dirtree.Replace); err != nil {
 			return err
 		}
 	}
@@ -94,7 +96,7 @@ func TestKilledWriters(t *testing.T) {
 				t.Errorf("create %s after the kills: %v (there before: %v)", key, err, there)
 			}
 		}
-		t.Logf("%d objects, beside them %d temporary files", objects, strings.Count(strings.Join(server.Files(), " "), tempStart))
+		t.Logf("%d objects, beside them %d temporary files", objects, strings.Count(strings.Join(server.Files(), " "), keyname.TempStart))
 	})
 }
 
@@ -106,22 +108,5 @@ func killOne(t *testing.T, server *servers.Databricks, b *Bucket) {
 	}
 	cmd := exec.Command(self)
 	cmd.Env = append(append(os.Environ(), server.Environ...), killedEnv+"="+b.Dir())
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Errorf("the writer says %q, %v", line, err)
-	}
-	time.Sleep(time.Duration(rand.IntN(200)) * time.Millisecond)
-	if err := cmd.Process.Kill(); err != nil {
-		t.Error(err)
-	}
-	if err := cmd.Wait(); err == nil {
-		t.Error("the writer ended by itself")
-	}
+	dirtreetest.Kill(t, cmd, 200*time.Millisecond)
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
+	"github.com/heirloom-ml/heirloom/store/internal/keyname"
 	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 )
 
@@ -31,7 +33,7 @@ func TestEachRequestFails(t *testing.T) {
 		{"create", []byte("new"), func(t *testing.T, b *Bucket, body []byte) error { return b.Create(t.Context(), "d/e/k", body) }},
 		{"put of many blocks", long, func(t *testing.T, b *Bucket, body []byte) error { return b.Put(t.Context(), "d/k", body) }},
 		{"stream", long, func(t *testing.T, b *Bucket, body []byte) error {
-			_, err := b.PutStream(t.Context(), "d/k", bytes.NewReader(body), Replace)
+			_, err := b.PutStream(t.Context(), "d/k", bytes.NewReader(body), dirtree.Replace)
 			return err
 		}},
 	} {
@@ -65,7 +67,7 @@ func tryFault(t *testing.T, server *servers.Databricks, b *Bucket, n int64, faul
 	})
 	err := do(t, b, body)
 	server.Inject(nil)
-	if err != nil && !errors.Is(err, ErrUnavailable) {
+	if err != nil && !errors.Is(err, dirtree.ErrUnavailable) {
 		t.Errorf("request %d: %v, want ErrUnavailable or none", n, err)
 	}
 	for _, key := range []string{"d/k", "d/e/k"} {
@@ -135,7 +137,7 @@ func TestFailedStreams(t *testing.T) {
 		for _, size := range []int{0, 1, testBlock, 2*testBlock + 1} {
 			for _, key := range []string{"old", "new"} {
 				source := io.MultiReader(strings.NewReader(strings.Repeat("x", size)), failing{broken})
-				if _, err := b.PutStream(t.Context(), key, source, Replace); !errors.Is(err, broken) {
+				if _, err := b.PutStream(t.Context(), key, source, dirtree.Replace); !errors.Is(err, broken) {
 					t.Errorf("%d bytes: %v, want that of the source", size, err)
 				}
 			}
@@ -155,7 +157,7 @@ func TestIdleHandle(t *testing.T) {
 	b := open(t, server, "/dir")
 	block := strings.Repeat("x", testBlock)
 	source := io.MultiReader(strings.NewReader(block), pausing{server.Idle}, strings.NewReader(block))
-	if _, err := b.PutStream(t.Context(), "k", source, Replace); err == nil {
+	if _, err := b.PutStream(t.Context(), "k", source, dirtree.Replace); err == nil {
 		t.Error("a stream whose handle ended is stored")
 	}
 	if _, err := b.Stat(t.Context(), "k"); !errors.Is(err, fs.ErrNotExist) {
@@ -185,11 +187,11 @@ func TestSweep(t *testing.T) {
 		}
 		return nil
 	})
-	if err := b.Create(t.Context(), "k", []byte("x")); !errors.Is(err, ErrUnavailable) {
+	if err := b.Create(t.Context(), "k", []byte("x")); !errors.Is(err, dirtree.ErrUnavailable) {
 		t.Fatalf("create: %v, want ErrUnavailable", err)
 	}
 	server.Inject(nil)
-	if err := b.Put(t.Context(), tempStart+"not ours"+tempEnd, []byte("an object")); err != nil {
+	if err := b.Put(t.Context(), keyname.TempStart+"not ours"+keyname.TempEnd, []byte("an object")); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(server.Files()); n != 2 {
@@ -203,7 +205,7 @@ func TestSweep(t *testing.T) {
 			t.Errorf("sweep of what is %v old: %d, %v, want %d", c.age, n, err, c.want)
 		}
 	}
-	wantBody(t, b, tempStart+"not ours"+tempEnd, "an object")
+	wantBody(t, b, keyname.TempStart+"not ours"+keyname.TempEnd, "an object")
 	if n := len(server.Files()); n != 1 {
 		t.Errorf("left %q", server.Files())
 	}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"path"
-	"strings"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 // Stat describes the object at key.
-func (b *Bucket) Stat(ctx context.Context, key string) (Object, error) {
+func (b *Bucket) Stat(ctx context.Context, key string) (dirtree.Object, error) {
 	o, err := b.api.stat(ctx, b.Path(key))
 	o.Key = key
 	return o, wrap("stat", b.Path(key), err)
@@ -20,7 +20,7 @@ func (b *Bucket) Stat(ctx context.Context, key string) (Object, error) {
 type Reader struct {
 	body   io.ReadCloser
 	path   string
-	object Object
+	object dirtree.Object
 }
 
 // Open reads length bytes of the object from offset on, to the end if length < 0. With a version other than "" the error
@@ -35,7 +35,7 @@ func (b *Bucket) Open(ctx context.Context, key string, offset, length int64, ver
 }
 
 // Object describes what is read; its Size is that of the whole.
-func (r *Reader) Object() Object { return r.object }
+func (r *Reader) Object() dirtree.Object { return r.object }
 
 // Read is io.Reader's. ErrConflict tells that the object was replaced meanwhile.
 func (r *Reader) Read(p []byte) (int, error) {
@@ -51,17 +51,17 @@ func (r *Reader) Close() error { return r.body.Close() }
 
 // Put replaces the object at key. See the package on what a reader may meet meanwhile.
 func (b *Bucket) Put(ctx context.Context, key string, body []byte) error {
-	return b.write(ctx, key, body, Replace)
+	return b.write(ctx, key, body, dirtree.Replace)
 }
 
 // Create makes the object at key, or fails with fs.ErrExist.
 func (b *Bucket) Create(ctx context.Context, key string, body []byte) error {
-	return b.write(ctx, key, body, Create)
+	return b.write(ctx, key, body, dirtree.Create)
 }
 
-func (b *Bucket) write(ctx context.Context, key string, body []byte, mode Mode) error {
+func (b *Bucket) write(ctx context.Context, key string, body []byte, mode dirtree.Mode) error {
 	if key == "" {
-		return &Error{Op: "write", Path: b.root, Kind: fs.ErrInvalid, Err: errors.New("the key is empty")}
+		return dirtree.NoKey(b.root)
 	}
 	b.sweepOnce(ctx)
 	return wrap("write", b.Path(key), b.api.write(ctx, b.Path(key), body, mode))
@@ -69,9 +69,9 @@ func (b *Bucket) write(ctx context.Context, key string, body []byte, mode Mode) 
 
 // PutStream stores all of r under key, or nothing if reading it fails, and returns the bytes. A stream cannot be sent
 // again: a connection that breaks fails it.
-func (b *Bucket) PutStream(ctx context.Context, key string, r io.Reader, mode Mode) (int64, error) {
+func (b *Bucket) PutStream(ctx context.Context, key string, r io.Reader, mode dirtree.Mode) (int64, error) {
 	if key == "" {
-		return 0, &Error{Op: "write", Path: b.root, Kind: fs.ErrInvalid, Err: errors.New("the key is empty")}
+		return 0, dirtree.NoKey(b.root)
 	}
 	b.sweepOnce(ctx)
 	source := &source{r: r}
@@ -112,10 +112,9 @@ func (b *Bucket) Remove(ctx context.Context, key string) error {
 
 // prune removes dir and those above it while they are empty; the workspace refuses for one that is not.
 func (b *Bucket) prune(ctx context.Context, dir string) {
-	for strings.HasPrefix(dir, strings.TrimSuffix(b.root, "/")+"/") && dir != b.root {
+	for dir := range dirtree.Above(dir, b.root) {
 		if b.api.removeDir(ctx, dir) != nil {
 			return
 		}
-		dir = path.Dir(dir)
 	}
 }

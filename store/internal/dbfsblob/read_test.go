@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 )
 
@@ -40,7 +41,7 @@ func TestReadWhileReplaced(t *testing.T) {
 					if whole := string(head) + string(rest); err == nil && whole != old[offset:] {
 						t.Errorf("from %d: %d bytes are read as whole, of them %d new", offset, len(whole), strings.Count(whole, "b"))
 					}
-					if err != nil && !errors.Is(err, ErrConflict) {
+					if err != nil && !errors.Is(err, dirtree.ErrConflict) {
 						t.Errorf("from %d: %v, want ErrConflict", offset, err)
 					}
 					r.Close()
@@ -57,7 +58,7 @@ func TestReadWhileReplaced(t *testing.T) {
 func TestRangesOfOneVersion(t *testing.T) {
 	eachAPI(t, func(t *testing.T, _ *servers.Databricks, b *Bucket) {
 		body := bytes.Repeat([]byte("0123456789abcde\n"), testBlock/4)
-		if _, err := b.PutStream(t.Context(), "k", bytes.NewReader(body), Create); err != nil {
+		if _, err := b.PutStream(t.Context(), "k", bytes.NewReader(body), dirtree.Create); err != nil {
 			t.Fatal(err)
 		}
 		o, err := b.Stat(t.Context(), "k")
@@ -81,10 +82,10 @@ func TestRangesOfOneVersion(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if _, err := b.Open(t.Context(), "k", 0, -1, "another"); !errors.Is(err, ErrConflict) {
+		if _, err := b.Open(t.Context(), "k", 0, -1, "another"); !errors.Is(err, dirtree.ErrConflict) {
 			t.Errorf("another version: %v", err)
 		}
-		if _, err := b.Open(t.Context(), "k", int64(len(body))+1, -1, ""); !errors.Is(err, ErrRange) {
+		if _, err := b.Open(t.Context(), "k", int64(len(body))+1, -1, ""); !errors.Is(err, dirtree.ErrRange) {
 			t.Errorf("behind the end: %v", err)
 		}
 	})
@@ -101,7 +102,7 @@ func TestBrokenReads(t *testing.T) {
 			for n := int64(1); n < 5; n++ {
 				server.Inject(nth(n, anyRequest, fault))
 				got, err := b.read(t.Context(), "k")
-				if err == nil && got != body || err != nil && !errors.Is(err, ErrUnavailable) {
+				if err == nil && got != body || err != nil && !errors.Is(err, dirtree.ErrUnavailable) {
 					t.Errorf("request %d: %d bytes, %v", n, len(got), err)
 				}
 			}
@@ -117,7 +118,7 @@ func TestParentsOfAVolume(t *testing.T) {
 	if err := b.Create(t.Context(), "a/b/c", []byte("x")); err != nil {
 		t.Error(err)
 	}
-	if _, err := b.PutStream(t.Context(), "d/e/f", strings.NewReader("y"), Create); err != nil {
+	if _, err := b.PutStream(t.Context(), "d/e/f", strings.NewReader("y"), dirtree.Create); err != nil {
 		t.Error(err)
 	}
 	wantFiles(t, server, b, "a/b/c", "d/e/f")
@@ -146,7 +147,7 @@ func TestIgnoredRange(t *testing.T) {
 	if got, err := io.ReadAll(r); err != nil || string(got) != "3456" || r.Object().Size != 10 {
 		t.Errorf("%q of %d bytes, %v", got, r.Object().Size, err)
 	}
-	if _, err := b.Open(t.Context(), "k", 11, -1, ""); !errors.Is(err, ErrRange) {
+	if _, err := b.Open(t.Context(), "k", 11, -1, ""); !errors.Is(err, dirtree.ErrRange) {
 		t.Errorf("behind the end: %v", err)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"path"
 	"time"
+
+	"github.com/heirloom-ml/heirloom/store/internal/keyname"
 )
 
 const (
@@ -30,12 +32,12 @@ func (b *Bucket) sweepOnce(ctx context.Context) {
 // Sweep removes the temporary files that nobody has written to for at least age and says how many. What a crash leaves
 // behind costs space and nothing else.
 func (b *Bucket) Sweep(ctx context.Context, age time.Duration) (removed int, err error) {
-	list, err := b.api.list(ctx, b.root)
-	for _, e := range list {
-		if e.isDir || !isTemp(e.name) || time.Since(e.object.ModTime) < age {
+	names, err := b.api.list(ctx, b.root)
+	for _, n := range names {
+		if n.IsDir || !keyname.IsTemp(n.Elem) || time.Since(n.Object.ModTime) < age {
 			continue
 		}
-		if err := b.api.remove(ctx, path.Join(b.root, e.name)); err != nil {
+		if err := b.api.remove(ctx, path.Join(b.root, n.Elem)); err != nil {
 			return removed, wrap("sweep", b.root, err)
 		}
 		removed++

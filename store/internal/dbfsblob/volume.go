@@ -13,12 +13,13 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 const (
-	filesPath         = "/api/2.0/fs/files"
-	directoriesPath   = "/api/2.0/fs/directories"
-	directoryNotEmpty = "FILES_API_DIRECTORY_IS_NOT_EMPTY" // the reason of a 400
+	filesPath       = "/api/2.0/fs/files"
+	directoriesPath = "/api/2.0/fs/directories"
 )
 
 // volume speaks the Files API.
@@ -27,10 +28,10 @@ type volume struct {
 	root   string
 }
 
-func (v *volume) stat(ctx context.Context, file string) (Object, error) {
+func (v *volume) stat(ctx context.Context, file string) (dirtree.Object, error) {
 	response, err := v.client.do(ctx, request{method: http.MethodHead, path: filesPath + file})
 	if err != nil {
-		return Object{}, err
+		return dirtree.Object{}, err
 	}
 	response.Body.Close()
 	return described(response, response.ContentLength)
@@ -38,32 +39,32 @@ func (v *volume) stat(ctx context.Context, file string) (Object, error) {
 
 // described reads what the headers say of a file. Their time is in seconds, so two writes of the same size within one
 // are one version.
-func described(response *http.Response, size int64) (Object, error) {
+func described(response *http.Response, size int64) (dirtree.Object, error) {
 	modified, err := http.ParseTime(response.Header.Get("Last-Modified"))
 	if err != nil || size < 0 {
-		return Object{}, &Error{Kind: ErrUnavailable, Err: errors.New("the answer tells no size or time")}
+		return dirtree.Object{}, &dirtree.Error{Kind: dirtree.ErrUnavailable, Err: errors.New("the answer tells no size or time")}
 	}
-	return Object{Size: size, ModTime: modified, Version: timeVersion(modified, size)}, nil
+	return dirtree.Object{Size: size, ModTime: modified, Version: timeVersion(modified, size)}, nil
 }
 
-func (v *volume) open(ctx context.Context, file string, offset, length int64, version string) (io.ReadCloser, Object, error) {
+func (v *volume) open(ctx context.Context, file string, offset, length int64, version string) (io.ReadCloser, dirtree.Object, error) {
 	response, err := v.client.do(ctx, request{method: http.MethodGet, path: filesPath + file, header: rangeHeader(offset, length)})
 	if err != nil {
-		return nil, Object{}, err
+		return nil, dirtree.Object{}, err
 	}
 	o, err := v.opened(ctx, file, response)
 	if err == nil && version != "" && version != o.Version {
-		err = &Error{Kind: ErrConflict}
+		err = &dirtree.Error{Kind: dirtree.ErrConflict}
 	}
 	if err == nil && response.StatusCode != http.StatusPartialContent && offset > 0 {
 		_, err = io.CopyN(io.Discard, response.Body, offset) // the range was not obeyed
 		if errors.Is(err, io.EOF) {
-			err = &Error{Kind: ErrRange}
+			err = &dirtree.Error{Kind: dirtree.ErrRange}
 		}
 	}
 	if err != nil {
 		response.Body.Close()
-		return nil, Object{}, err
+		return nil, dirtree.Object{}, err
 	}
 	body := io.Reader(response.Body)
 	if length >= 0 {
@@ -72,7 +73,7 @@ func (v *volume) open(ctx context.Context, file string, offset, length int64, ve
 	return &fileBody{body, response.Body}, o, nil
 }
 
-func (v *volume) opened(ctx context.Context, file string, response *http.Response) (Object, error) {
+func (v *volume) opened(ctx context.Context, file string, response *http.Response) (dirtree.Object, error) {
 	if response.StatusCode != http.StatusPartialContent {
 		return described(response, response.ContentLength)
 	}
@@ -109,7 +110,7 @@ func (b *fileBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (v *volume) write(ctx context.Context, file string, body []byte, mode Mode) error {
+func (v *volume) write(ctx context.Context, file string, body []byte, mode dirtree.Mode) error {
 	r := upload(file, mode)
 	r.body = body
 	if body == nil {
@@ -127,7 +128,7 @@ func (v *volume) write(ctx context.Context, file string, body []byte, mode Mode)
 }
 
 // stream sends the file as one request, so that the far side sees its end or drops it; then it checks the size.
-func (v *volume) stream(ctx context.Context, file string, r io.Reader, mode Mode) (int64, error) {
+func (v *volume) stream(ctx context.Context, file string, r io.Reader, mode dirtree.Mode) (int64, error) {
 	if err := v.makeDir(ctx, path.Dir(file)); err != nil {
 		return 0, err // a stream cannot be sent twice
 	}
@@ -138,16 +139,16 @@ func (v *volume) stream(ctx context.Context, file string, r io.Reader, mode Mode
 		return 0, v.inTheWay(ctx, file, err)
 	}
 	o, err := v.stat(ctx, file)
-	if err == nil && mode == Create && o.Size != sent.size {
-		err = &Error{Kind: ErrCorrupt, Err: fmt.Errorf("the workspace holds %d bytes of %d", o.Size, sent.size)}
+	if err == nil && mode == dirtree.Create && o.Size != sent.size {
+		err = &dirtree.Error{Kind: dirtree.ErrCorrupt, Err: fmt.Errorf("the workspace holds %d bytes of %d", o.Size, sent.size)}
 	}
 	return sent.size, err
 }
 
-func upload(file string, mode Mode) request {
+func upload(file string, mode dirtree.Mode) request {
 	return request{
 		method: http.MethodPut, path: filesPath + file,
-		query:  url.Values{"overwrite": {strconv.FormatBool(mode == Replace)}},
+		query:  url.Values{"overwrite": {strconv.FormatBool(mode == dirtree.Replace)}},
 		header: map[string]string{"Content-Type": "application/octet-stream"},
 	}
 }
@@ -162,8 +163,9 @@ func (v *volume) put(ctx context.Context, r request) error {
 
 // inTheWay tells whether a directory has the name, or a file that of a directory, which the API answers in ways of its own.
 func (v *volume) inTheWay(ctx context.Context, file string, refused error) error {
-	e, ok := errors.AsType[*Error](refused)
-	if !ok || e.Status < 400 || e.Status >= 500 || errors.Is(e.Kind, fs.ErrPermission) || e.Status == http.StatusTooManyRequests {
+	e, ok := errors.AsType[*dirtree.Error](refused)
+	status := statusOf(refused)
+	if !ok || status < 400 || status >= 500 || errors.Is(e.Kind, fs.ErrPermission) || status == http.StatusTooManyRequests {
 		return refused
 	}
 	if errors.Is(e.Kind, fs.ErrExist) {
@@ -172,11 +174,11 @@ func (v *volume) inTheWay(ctx context.Context, file string, refused error) error
 		}
 	}
 	if v.statDir(ctx, file) == nil {
-		return &Error{Status: e.Status, Code: e.Code, Kind: fs.ErrInvalid, Err: fmt.Errorf("%w; %w", syscall.EISDIR, e.Err)}
+		return &dirtree.Error{Kind: fs.ErrInvalid, Err: fmt.Errorf("%w; %w", syscall.EISDIR, e.Err)}
 	}
-	for dir := path.Dir(file); dir != v.root && len(dir) > len(v.root); dir = path.Dir(dir) {
+	for dir := range dirtree.Above(path.Dir(file), v.root) {
 		if _, err := v.stat(ctx, dir); err == nil {
-			return &Error{Status: e.Status, Code: e.Code, Kind: fs.ErrInvalid, Err: fmt.Errorf("%s: %w; %w", dir, syscall.ENOTDIR, e.Err)}
+			return &dirtree.Error{Kind: fs.ErrInvalid, Err: fmt.Errorf("%s: %w; %w", dir, syscall.ENOTDIR, e.Err)}
 		}
 	}
 	return refused
@@ -196,8 +198,8 @@ func (v *volume) makeDir(ctx context.Context, dir string) error {
 	return v.inTheWay(ctx, path.Join(dir, "-"), err)
 }
 
-func (v *volume) list(ctx context.Context, dir string) ([]dirEntry, error) {
-	var list []dirEntry
+func (v *volume) list(ctx context.Context, dir string) ([]dirtree.Name, error) {
+	var list []dirtree.Name
 	for token := ""; ; {
 		var page struct {
 			Contents []struct {
@@ -221,12 +223,12 @@ func (v *volume) list(ctx context.Context, dir string) ([]dirEntry, error) {
 			return nil, err
 		}
 		for _, c := range page.Contents {
-			e := dirEntry{name: path.Base(c.Path), isDir: c.IsDirectory}
-			if !e.isDir {
+			n := dirtree.Name{Elem: path.Base(c.Path), IsDir: c.IsDirectory}
+			if !n.IsDir {
 				modified := time.UnixMilli(c.LastModified).Truncate(time.Second) // as HEAD tells it
-				e.object = Object{Size: c.FileSize, ModTime: modified, Version: timeVersion(modified, c.FileSize)}
+				n.Object = dirtree.Object{Size: c.FileSize, ModTime: modified, Version: timeVersion(modified, c.FileSize)}
 			}
-			list = append(list, e)
+			list = append(list, n)
 		}
 		if token = page.Next; token == "" {
 			return list, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/heirloom-ml/heirloom/store/internal/attrs"
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 const defaultType = "application/octet-stream"
@@ -22,7 +23,7 @@ func storedAttributes(set attrs.Set) map[string]string {
 func parseAttributes(stored map[string]string) (attrs.Set, error) {
 	set, err := attrs.Decode([]byte(stored[attrs.Name]))
 	if err != nil {
-		return set, fmt.Errorf("%w: attributes: %w", ErrCorrupt, err)
+		return set, fmt.Errorf("%w: attributes: %w", dirtree.ErrCorrupt, err)
 	}
 	set.ContentType = cmp.Or(set.ContentType, defaultType)
 	return set, nil

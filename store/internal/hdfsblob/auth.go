@@ -15,6 +15,8 @@ import (
 	"github.com/jcmturner/gokrb5/v8/credentials"
 	"github.com/jcmturner/gokrb5/v8/keytab"
 	"github.com/jcmturner/gokrb5/v8/krberror"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 // userName is who acts where there is no Kerberos: HADOOP_USER_NAME, else the user of this process.
@@ -168,7 +170,7 @@ func (b *Bucket) ticket(ctx context.Context, client *krb.Client, service string)
 func kerberosError(what string, err error) error {
 	kind := fs.ErrPermission
 	if e, ok := errors.AsType[krberror.Krberror](err); ok && e.RootCause == krberror.NetworkingError {
-		kind = ErrUnavailable
+		kind = dirtree.ErrUnavailable
 	}
 	return fmt.Errorf("%s: %w: %w", what, kind, err)
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/colinmarc/hdfs/v2"
 	krb "github.com/jcmturner/gokrb5/v8/client"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 // defaultTimeout is Hadoop's own for a client's socket.
@@ -38,6 +40,8 @@ type Options struct {
 
 // Bucket is a directory in HDFS holding objects. It is safe for concurrent use, by other processes too.
 type Bucket struct {
+	dirtree.Driver
+
 	root      string   // absolute, clean
 	authority string   // host:port or nameservice
 	nameNodes []string // host:port

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 // federated is a configuration with two nameservices of two NameNodes, one of one, and one that is incomplete.
@@ -88,7 +90,7 @@ func TestProtection(t *testing.T) {
 		defer b.Close()
 		_, err = b.Stat(t.Context(), "k")
 		if c.want == "" {
-			if !errors.Is(err, ErrUnavailable) {
+			if !errors.Is(err, dirtree.ErrUnavailable) {
 				t.Errorf("%v: %v, want ErrUnavailable of the server that is not there", c.conf, err)
 			}
 			continue
@@ -160,22 +162,22 @@ func TestKinds(t *testing.T) {
 		err  error
 		want error
 	}{
-		{thrown{class: "org.apache.hadoop.hdfs.server.namenode.SafeModeException"}, ErrUnavailable},
-		{thrown{class: "org.apache.hadoop.ipc.RetriableException"}, ErrUnavailable},
-		{thrown{class: "org.apache.hadoop.ipc.StandbyException"}, ErrUnavailable},
+		{thrown{class: "org.apache.hadoop.hdfs.server.namenode.SafeModeException"}, dirtree.ErrUnavailable},
+		{thrown{class: "org.apache.hadoop.ipc.RetriableException"}, dirtree.ErrUnavailable},
+		{thrown{class: "org.apache.hadoop.ipc.StandbyException"}, dirtree.ErrUnavailable},
 		{thrown{class: "org.apache.hadoop.security.AccessControlException"}, fs.ErrPermission},
-		{thrown{class: "org.apache.hadoop.hdfs.protocol.NSQuotaExceededException"}, ErrNoSpace},
-		{thrown{class: "org.apache.hadoop.hdfs.protocol.DSQuotaExceededException"}, ErrNoSpace},
+		{thrown{class: "org.apache.hadoop.hdfs.protocol.NSQuotaExceededException"}, dirtree.ErrNoSpace},
+		{thrown{class: "org.apache.hadoop.hdfs.protocol.DSQuotaExceededException"}, dirtree.ErrNoSpace},
 		{thrown{class: "org.apache.hadoop.fs.FileAlreadyExistsException"}, fs.ErrExist},
 		{thrown{class: "java.io.FileNotFoundException"}, fs.ErrNotExist},
 		{thrown{class: "org.apache.hadoop.hdfs.protocol.FSLimitException$PathComponentTooLongException"}, fs.ErrInvalid},
-		{thrown{class: "java.io.IOException", method: "addBlock"}, ErrUnavailable},
+		{thrown{class: "java.io.IOException", method: "addBlock"}, dirtree.ErrUnavailable},
 		{thrown{class: "java.io.IOException", method: "rename2"}, nil},
-		{errors.New("no available namenodes: dial"), ErrUnavailable},
+		{errors.New("no available namenodes: dial"), dirtree.ErrUnavailable},
 		{&fs.PathError{Op: "stat", Path: "/p", Err: fs.ErrNotExist}, fs.ErrNotExist},
 	} {
 		err := wrap("get", "/p", c.err)
-		e, ok := errors.AsType[*Error](err)
+		e, ok := errors.AsType[*dirtree.Error](err)
 		if !ok || e.Kind != c.want {
 			t.Errorf("%v: kind %v, want %v", c.err, e.Kind, c.want)
 		}

@@ -1,47 +1,19 @@
 package hdfsblob
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"sync/atomic"
 	"testing"
 
 	"gocloud.dev/blob/driver"
-	"gocloud.dev/blob/drivertest"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree/dirtreetest"
 )
-
-type harness struct {
-	t         *testing.T
-	authority string
-	root      string
-	prefix    string
-}
-
-func (h harness) MakeDriver(context.Context) (driver.Bucket, error) {
-	b, err := Open(h.authority, h.root, nil)
-	if err != nil || h.prefix == "" {
-		return b, err
-	}
-	return driver.NewPrefixedBucket(b, h.prefix), nil
-}
-
-// A directory that does not exist is an empty bucket, so there is no such thing as a missing one.
-func (harness) MakeDriverForNonexistentBucket(context.Context) (driver.Bucket, error) {
-	return nil, nil
-}
-func (harness) HTTPClient() *http.Client         { return nil }
-func (harness) SupportsCopy() bool               { return true }
-func (harness) SupportsNonSlashDelimiters() bool { return true }
-func (harness) Close()                           {}
 
 func testConformance(t *testing.T, authority string) {
 	var made atomic.Int64
-	for _, prefix := range []string{"", "some/prefix/"} {
-		t.Run("prefix "+prefix, func(t *testing.T) {
-			drivertest.RunConformanceTests(t, func(_ context.Context, t *testing.T) (drivertest.Harness, error) {
-				return harness{t: t, authority: authority, root: fmt.Sprintf("/conformance/%d", made.Add(1)), prefix: prefix}, nil
-			}, nil)
-		})
-	}
+	dirtreetest.Conformance(t, func(*testing.T) dirtreetest.Open {
+		root := fmt.Sprintf("/conformance/%d", made.Add(1))
+		return func() (driver.Bucket, error) { return Open(authority, root, nil) }
+	})
 }

@@ -3,16 +3,17 @@ package hdfsblob
 import (
 	"context"
 	"path"
-	"strings"
 
 	"gocloud.dev/blob/driver"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 // Delete implements driver.Bucket; opts may be nil. It removes the object and with it the directories that it leaves
 // empty, up to that of the bucket.
 func (b *Bucket) Delete(ctx context.Context, key string, opts *driver.DeleteOptions) error {
-	if opts != nil && opts.BeforeDelete != nil {
-		if err := opts.BeforeDelete(noAs); err != nil {
+	if opts != nil {
+		if err := dirtree.Before(opts.BeforeDelete, dirtree.NoAs); err != nil {
 			return err
 		}
 	}
@@ -31,10 +32,9 @@ func (b *Bucket) Delete(ctx context.Context, key string, opts *driver.DeleteOpti
 
 // prune removes dir and those above it while they are empty. The NameNode refuses for one that is not.
 func (c *client) prune(dir string) {
-	for strings.HasPrefix(dir, strings.TrimSuffix(c.bucket.root, "/")+"/") && dir != c.bucket.root {
+	for dir := range dirtree.Above(dir, c.bucket.root) {
 		if ok, err := c.remove(dir); err != nil || !ok {
 			return
 		}
-		dir = path.Dir(dir)
 	}
 }

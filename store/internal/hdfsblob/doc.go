@@ -79,7 +79,7 @@
 //
 // # Errors
 //
-// Every error is an *[Error] of a kind of io/fs, errors.ErrUnsupported, or one of this package, told by the class of the
+// Every error is a *dirtree.Error of a kind of io/fs, errors.ErrUnsupported, or one of dirtree, told by the class of the
 // server's exception. A key that is a directory, or lies below an object, is absent to readers and fs.ErrInvalid, with
 // EISDIR or ENOTDIR inside, to writers.
 package hdfsblob

@@ -1,7 +1,6 @@
 package hdfsblob
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,48 +8,9 @@ import (
 	"syscall"
 
 	"github.com/colinmarc/hdfs/v2"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
-
-// Kinds of error beyond those of io/fs and errors.ErrUnsupported.
-var (
-	ErrUnavailable = errors.New("HDFS is unavailable")
-	ErrNoSpace     = errors.New("no space left in HDFS")
-	ErrCorrupt     = errors.New("corrupt in HDFS")
-	ErrConflict    = errors.New("changed by someone else")
-)
-
-// Error is what every method of a Bucket returns: what was tried on which path, the kind, and the cause. Kind is
-// nil where none fits, as for a context that ended.
-type Error struct {
-	Op    string // the verb
-	Path  string // in HDFS; "" where none is meant
-	Class string // of the Java exception, "" if the error is not one of the servers
-	Kind  error
-	Err   error
-}
-
-// Error reads "verb path: cause".
-func (e *Error) Error() string {
-	text := e.Op
-	if e.Path != "" {
-		text += " " + e.Path
-	}
-	if e.Err == nil {
-		return text + ": " + e.Kind.Error()
-	}
-	return text + ": " + e.Err.Error()
-}
-
-// Unwrap gives the kind and the cause, those that are set.
-func (e *Error) Unwrap() []error {
-	var list []error
-	for _, err := range []error{e.Kind, e.Err} {
-		if err != nil {
-			list = append(list, err)
-		}
-	}
-	return list
-}
 
 // exception is what a server threw.
 type exception interface {
@@ -81,22 +41,20 @@ func opaque(what string, kind, cause error) error {
 	return fmt.Errorf("%s: %w: %s", what, kind, cause.Error())
 }
 
-// wrap classifies what the library returned, unless it is an *Error already.
+// wrap classifies what the library returned, unless it is a *dirtree.Error already.
 func wrap(op, path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, ok := errors.AsType[*Error](err); ok {
+	if _, ok := errors.AsType[*dirtree.Error](err); ok {
 		return err
 	}
-	e := &Error{Op: op, Path: path, Err: err}
+	e := &dirtree.Error{Op: op, Path: path, Kind: kindOf(err), Err: err}
 	if remote, ok := errors.AsType[exception](err); ok {
-		e.Class = remote.Exception()
 		e.Err = remoteError{said(remote), err}
-	} else if inner, ok := errors.AsType[*fs.PathError](err); ok && !isEnded(err) {
+	} else if inner, ok := errors.AsType[*fs.PathError](err); ok && !dirtree.IsEnded(err) {
 		e.Err = inner.Err // whose verb and path are ours
 	}
-	e.Kind = kindOf(err)
 	return e
 }
 
@@ -135,19 +93,11 @@ func className(class string) string {
 // kindOf tells the kind of an error of the library. What is neither an exception of a server nor one of the few
 // errors that the library makes of one is a broken or refused connection, which the library reports as text.
 func kindOf(err error) error {
-	if err == nil {
+	if err == nil || dirtree.IsEnded(err) {
 		return nil
 	}
-	if isEnded(err) {
-		return nil
-	}
-	for _, kind := range []error{
-		ErrUnavailable, ErrNoSpace, ErrCorrupt, ErrConflict, errors.ErrUnsupported,
-		fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, fs.ErrInvalid,
-	} {
-		if errors.Is(err, kind) {
-			return kind
-		}
+	if kind := dirtree.KindOf(err); kind != nil {
+		return kind
 	}
 	if errors.Is(err, syscall.ENOTEMPTY) {
 		return fs.ErrInvalid
@@ -155,11 +105,7 @@ func kindOf(err error) error {
 	if remote, ok := errors.AsType[exception](err); ok {
 		return kindOfClass(className(remote.Exception()), remote.Method())
 	}
-	return ErrUnavailable
-}
-
-func isEnded(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return dirtree.ErrUnavailable
 }
 
 // kindOfClass goes by the last part of the exception's name. A plain IOException says nothing but in its text,
@@ -180,19 +126,19 @@ func kindOfClass(class, method string) error {
 		"LeaseExpiredException", "AlreadyBeingCreatedException", "RecoveryInProgressException", "RetryStartFileException",
 		"ServerException", "RpcServerException", "UnregisteredNodeException", "BlockMissingException", "NoRouteToHostException",
 		"ConnectException", "SocketTimeoutException", "EOFException", "RouterStandbyException", "SubClusterTimeoutException":
-		return ErrUnavailable
+		return dirtree.ErrUnavailable
 	case "NSQuotaExceededException", "DSQuotaExceededException", "QuotaByStorageTypeExceededException", "QuotaExceededException", "MaxDirectoryItemsExceededException":
-		return ErrNoSpace
+		return dirtree.ErrNoSpace
 	case "ParentNotDirectoryException", "PathComponentTooLongException", "InvalidPathException", "HadoopIllegalArgumentException",
 		"IllegalArgumentException", "PathIsNotEmptyDirectoryException":
 		return fs.ErrInvalid
 	case "UnknownCryptoProtocolVersionException", "UnsupportedOperationException", "RpcNoSuchMethodException", "RpcNoSuchProtocolException":
 		return errors.ErrUnsupported
 	case "ChecksumException":
-		return ErrCorrupt
+		return dirtree.ErrCorrupt
 	case "IOException":
 		if method == "addBlock" {
-			return ErrUnavailable
+			return dirtree.ErrUnavailable
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
@@ -85,11 +86,11 @@ func testDataNodeKilled(t *testing.T, h *servers.HDFS) {
 	}
 	_, err = w.Write(random(3 << 20))
 	if err == nil {
-		_, err = w.Commit(Replace)
+		_, err = w.Commit(dirtree.Replace)
 	} else {
 		w.Abort()
 	}
-	if !errors.Is(err, ErrUnavailable) {
+	if !errors.Is(err, dirtree.ErrUnavailable) {
 		t.Errorf("one file over the death of a DataNode: %v, want ErrUnavailable", err)
 	}
 	if left := b.raw(t, b.Dir()); left != "new old" {
@@ -106,10 +107,10 @@ func testNameNodeRestart(t *testing.T, h *servers.HDFS) {
 	}
 	h.KillNameNode(0)
 	_, err := b.Stat(t.Context(), "k")
-	if !errors.Is(err, ErrUnavailable) {
+	if !errors.Is(err, dirtree.ErrUnavailable) {
 		t.Errorf("stat without a NameNode: %v", err)
 	}
-	if _, err := b.Put(t.Context(), "k", []byte("during")); !errors.Is(err, ErrUnavailable) {
+	if _, err := b.Put(t.Context(), "k", []byte("during")); !errors.Is(err, dirtree.ErrUnavailable) {
 		t.Errorf("put without a NameNode: %v", err)
 	}
 	h.StartNameNode(0)
@@ -172,7 +173,7 @@ func testSafeMode(t *testing.T, h *servers.HDFS) {
 	_, putErr := b.Put(t.Context(), "k", []byte("y"))
 	_, createErr := b.Create(t.Context(), "new", []byte("y"), "")
 	for name, err := range map[string]error{"put": putErr, "create": createErr, "delete": b.Delete(t.Context(), "k", nil)} {
-		if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "dfsadmin -safemode leave") {
+		if !errors.Is(err, dirtree.ErrUnavailable) || !strings.Contains(err.Error(), "dfsadmin -safemode leave") {
 			t.Errorf("%s in safe mode: %v, want ErrUnavailable that says how to leave it", name, err)
 		}
 	}
@@ -210,7 +211,7 @@ func testQuota(t *testing.T, h *servers.HDFS) {
 		}
 		defer limited.Close()
 		_, err = limited.Put(t.Context(), "k", random(1000))
-		if !errors.Is(err, ErrNoSpace) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), c.wayOut) {
+		if !errors.Is(err, dirtree.ErrNoSpace) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), c.wayOut) {
 			t.Errorf("put over the quota of %s: %v, want ErrNoSpace that names the directory and %s", c.name, err, c.wayOut)
 		}
 		if left := limited.raw(t, dir); left != "" {
@@ -237,7 +238,7 @@ func testCorruptReplicas(t *testing.T, h *servers.HDFS) {
 	if err == nil || !bytes.HasPrefix(body, got) {
 		t.Errorf("with all replicas corrupt: %d bytes, right so far %v, %v", len(got), bytes.HasPrefix(body, got), err)
 	}
-	if !errors.Is(err, ErrCorrupt) {
+	if !errors.Is(err, dirtree.ErrCorrupt) {
 		t.Errorf("with all replicas corrupt: %v, want ErrCorrupt", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 )
 
@@ -132,7 +133,7 @@ func rounds(n int) int {
 func testPublishedTwice(t *testing.T, authority string) {
 	b := open(t, authority, nil)
 	ctx := t.Context()
-	for _, mode := range []Mode{Create, Replace} {
+	for _, mode := range []dirtree.Mode{dirtree.Create, dirtree.Replace} {
 		w, err := b.NewWriter(ctx, fmt.Sprintf("k%d", mode))
 		if err != nil {
 			t.Fatal(err)
@@ -152,7 +153,7 @@ func testPublishedTwice(t *testing.T, authority string) {
 	if _, err := b.Create(ctx, "k0", []byte("theirs"), ""); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("create over an object: %v, want ErrExist", err)
 	}
-	o, err := b.Stat(ctx, "k0")
+	o, err := b.stat(ctx, "k0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +196,7 @@ func testErrors(t *testing.T, authority string) {
 		{"put below an object", putBelow, syscall.ENOTDIR},
 		{"put where one may not", foreign, fs.ErrPermission},
 		{"an element too long", long, fs.ErrInvalid},
-		{"read another version", versionErr, ErrConflict},
+		{"read another version", versionErr, dirtree.ErrConflict},
 		{"delete what is not there", b.Delete(ctx, "no", nil), fs.ErrNotExist},
 		{"delete a directory", b.Delete(ctx, "dir", nil), fs.ErrNotExist},
 	} {
@@ -248,7 +249,7 @@ func testRanges(t *testing.T, authority string) {
 	for i := range body {
 		body[i] = byte(rand.Uint32())
 	}
-	var o Object
+	var o dirtree.Object
 	err := patiently(t.Context(), func() (err error) {
 		o, err = b.Put(t.Context(), "k", body)
 		return err
@@ -286,7 +287,7 @@ func testCancel(t *testing.T, authority string) {
 	}
 	w.Write(make([]byte, 3<<20))
 	cancel()
-	if _, err := w.Commit(Replace); !errors.Is(err, context.Canceled) {
+	if _, err := w.Commit(dirtree.Replace); !errors.Is(err, context.Canceled) {
 		t.Errorf("commit after cancel: %v", err)
 	}
 	if left := b.raw(t, b.Dir()); left != "" {

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree/dirtreetest"
+	"github.com/heirloom-ml/heirloom/store/internal/keyname"
 )
 
 // killedEnv tells this test's own binary to be the writer that is killed: authority and directory.
@@ -63,18 +66,7 @@ func testKilledWriters(t *testing.T, authority string) {
 	for range rounds(200) {
 		cmd := exec.Command(self)
 		cmd.Env = append(os.Environ(), killedEnv+"="+authority+b.Dir())
-		cmd.Stderr = os.Stderr
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		out.Read(make([]byte, 16)) // it is ready
-		time.Sleep(time.Duration(rand.IntN(400)) * time.Millisecond)
-		cmd.Process.Kill()
-		cmd.Wait() // killed
+		dirtreetest.Kill(t, cmd, 400*time.Millisecond)
 	}
 	seen := 0
 	for o, err := range b.Walk(t.Context(), "") {
@@ -97,5 +89,5 @@ func testKilledWriters(t *testing.T, authority string) {
 			t.Errorf("create %s after the kills: %v (there before: %v)", key, err, there)
 		}
 	}
-	t.Logf("%d objects, beside them %d temporary files", seen, strings.Count(b.raw(t, b.Dir()), tempStart))
+	t.Logf("%d objects, beside them %d temporary files", seen, strings.Count(b.raw(t, b.Dir()), keyname.TempStart))
 }

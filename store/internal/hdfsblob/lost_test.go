@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/colinmarc/hdfs/v2"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 // proxy stands before a NameNode and loses requests or answers.
@@ -129,8 +131,8 @@ func testLostAnswers(t *testing.T, authority string) {
 	}{
 		{"answer, once", 1, false, nil, ""},
 		{"request, once", 1, true, nil, ""},
-		{"answer, each time", 100, false, ErrUnavailable, "id"},
-		{"request, each time", 100, true, ErrUnavailable, "absent"},
+		{"answer, each time", 100, false, dirtree.ErrUnavailable, "id"},
+		{"request, each time", 100, true, dirtree.ErrUnavailable, "absent"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p.arm("rename2", c.times, c.before)
@@ -153,7 +155,7 @@ func testLostAnswers(t *testing.T, authority string) {
 		})
 	}
 	p.arm("delete", 1, false)
-	if err := b.Delete(ctx, "answer, once", nil); err != nil && !errors.Is(err, ErrUnavailable) && !errors.Is(err, fs.ErrNotExist) {
+	if err := b.Delete(ctx, "answer, once", nil); err != nil && !errors.Is(err, dirtree.ErrUnavailable) && !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("delete with a lost answer: %v", err)
 	}
 }
@@ -178,7 +180,7 @@ func testLostComplete(t *testing.T, authority string) {
 			t.Fatalf("close without the last block: %v", err)
 		}
 	}
-	if o, err := w.Commit(Create); err != nil || o.Size != 3<<19 {
+	if o, err := w.Commit(dirtree.Create); err != nil || o.Size != 3<<19 {
 		t.Errorf("commit: %+v, %v", o, err)
 	}
 }
@@ -204,7 +206,7 @@ func TestStalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	if _, err := b.Stat(t.Context(), "k"); !errors.Is(err, ErrUnavailable) {
+	if _, err := b.Stat(t.Context(), "k"); !errors.Is(err, dirtree.ErrUnavailable) {
 		t.Errorf("stat: %v, want ErrUnavailable", err)
 	}
 	patient, err := Open(l.Addr().String(), "/", nil)
@@ -215,7 +217,7 @@ func TestStalled(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	if _, err := patient.Stat(ctx, "k"); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrUnavailable) {
+	if _, err := patient.Stat(ctx, "k"); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, dirtree.ErrUnavailable) {
 		t.Errorf("stat with a deadline: %v, want DeadlineExceeded", err)
 	}
 	if took := time.Since(start); took > 10*time.Second {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 // moverEnv tells this test's own binary to move a file, so that its memory is that of a client: what, authority and
@@ -103,7 +105,7 @@ func (b *Bucket) upload(ctx context.Context, file string, parallel int) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	_, err = b.Complete(context.Background(), "k", token, parts, Replace, "")
+	_, err = b.Complete(context.Background(), "k", token, parts, dirtree.Replace, "")
 	return err
 }
 

@@ -11,6 +11,9 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
+	"github.com/heirloom-ml/heirloom/store/internal/keyname"
 )
 
 const (
@@ -43,13 +46,13 @@ func (b *Bucket) PartSize(size, want int64) int64 {
 // Begin opens an upload in parts and returns its token, which is good in other processes too.
 func (b *Bucket) Begin(ctx context.Context, key string) (token string, err error) {
 	if key == "" {
-		return "", &Error{Op: "write", Path: b.root, Kind: fs.ErrInvalid, Err: errors.New("the key is empty")}
+		return "", dirtree.NoKey(b.root)
 	}
 	if _, err := b.newFile(ctx); err != nil { // looks whether the directory is one to write to
 		return "", err
 	}
 	b.sweepOnce(ctx)
-	token = newTempName()
+	token = keyname.NewTemp()
 	err = b.with(ctx, "write", b.Path(key), func(c *client) error { return c.makeDir(b.partsDir(key, token)) })
 	if err != nil {
 		b.removeUpload(ctx, token) // of a name that is too long there is a part
@@ -74,7 +77,7 @@ func (b *Bucket) PutPart(ctx context.Context, key, token string, body io.Reader,
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	_, err = io.CopyBuffer(struct{ io.Writer }{w}, io.TeeReader(body, sum), make([]byte, 2*chunkSize))
 	if err == nil && (w.size != size || sum.Sum32() != crc) {
-		err = wrap("write", w.path, fmt.Errorf("%w: the part changed while it was sent", ErrCorrupt))
+		err = wrap("write", w.path, fmt.Errorf("%w: the part changed while it was sent", dirtree.ErrCorrupt))
 	}
 	if err != nil {
 		return "", errors.Join(err, w.Abort())
@@ -95,45 +98,45 @@ func tagOf(name string, id uint64) string { return name + "/" + strconv.FormatUi
 func parseTag(tag string) (name string, id uint64, err error) {
 	name, number, _ := strings.Cut(tag, "/")
 	id, err = strconv.ParseUint(number, 16, 64)
-	if err != nil || !isTemp(name) {
+	if err != nil || !keyname.IsTemp(name) {
 		return "", 0, fmt.Errorf("%q is no part of an upload to HDFS: %w", tag, fs.ErrInvalid)
 	}
 	return name, id, nil
 }
 
-func isToken(token string) bool { return isTemp(token) && !strings.Contains(token, "/") }
+func isToken(token string) bool { return keyname.IsTemp(token) && !strings.Contains(token, "/") }
 
 func (b *Bucket) gone(key string) error {
-	return &Error{Op: "write", Path: b.Path(key), Kind: fs.ErrNotExist, Err: errors.New("there is no such upload")}
+	return &dirtree.Error{Op: "write", Path: b.Path(key), Kind: fs.ErrNotExist, Err: errors.New("there is no such upload")}
 }
 
 // Complete joins the parts, of which there is at least one, in their order and publishes them as Create or Put would.
 // It may be repeated, also where it was applied and its answer lost. The error is fs.ErrNotExist where the parts are gone,
 // or are of no use any more because a snapshot holds them.
-func (b *Bucket) Complete(ctx context.Context, key, token string, parts []Part, mode Mode, id string) (Object, error) {
+func (b *Bucket) Complete(ctx context.Context, key, token string, parts []Part, mode dirtree.Mode, id string) (dirtree.Object, error) {
 	j, err := b.newJoint(key, token, parts)
 	if err != nil {
-		return Object{}, wrap("write", b.Path(key), err)
+		return dirtree.Object{}, wrap("write", b.Path(key), err)
 	}
-	var made Object
+	var made inode
 	err = b.with(ctx, "write", b.Path(key), func(c *client) (err error) {
 		made, err = j.join(c)
 		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		if now, statErr := b.Stat(ctx, key); statErr == nil && now.id == j.id {
-			return now, nil // an earlier try was applied
+		if now, statErr := b.stat(ctx, key); statErr == nil && now.id == j.id {
+			return now.Object, nil // an earlier try was applied
 		}
 	}
 	if err != nil {
-		return Object{}, err
+		return dirtree.Object{}, err
 	}
 	if err := b.publish(ctx, made, j.first, b.Path(key), mode, id); err != nil {
-		return Object{}, err
+		return dirtree.Object{}, err
 	}
 	b.removeUpload(ctx, token)
 	made.Key = key
-	return made, nil
+	return made.Object, nil
 }
 
 // joint is what the NameNode is to make one file of.
@@ -168,7 +171,7 @@ func (b *Bucket) newJoint(key, token string, parts []Part) (*joint, error) {
 }
 
 // join has the NameNode make one file unless an earlier try did, and looks at what came of it.
-func (j *joint) join(c *client) (Object, error) {
+func (j *joint) join(c *client) (inode, error) {
 	now, err := c.statFile(j.first)
 	if err == nil && now.Size == j.own && len(j.rest) > 0 {
 		if err = c.concat(j.first, j.rest); err == nil {
@@ -176,7 +179,7 @@ func (j *joint) join(c *client) (Object, error) {
 		}
 	}
 	if err == nil && (now.Size != j.size || now.id != j.id) {
-		err = fmt.Errorf("%w: the parts make %d bytes of %d", ErrCorrupt, now.Size, j.size)
+		err = fmt.Errorf("%w: the parts make %d bytes of %d", dirtree.ErrCorrupt, now.Size, j.size)
 	}
 	return now, err
 }

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 // putPart sends one part with its own checksum, patiently, since a NameNode that is slow to hear of a block refuses the
@@ -56,7 +58,7 @@ func testParts(t *testing.T, authority string) {
 		for o, err := range b.Walk(t.Context(), "") {
 			t.Fatalf("%s is visible before the end, %v", o.Key, err)
 		}
-		o, err := b.Complete(t.Context(), key, token, parts, Create, "")
+		o, err := b.Complete(t.Context(), key, token, parts, dirtree.Create, "")
 		if err != nil {
 			t.Fatalf("complete %v: %v", sizes, err)
 		}
@@ -66,7 +68,7 @@ func testParts(t *testing.T, authority string) {
 		if got, err := b.get(t, key); err != nil || !bytes.Equal(got, bytes.Join(bodies, nil)) {
 			t.Errorf("%v: read back %d bytes, %v", sizes, len(got), err)
 		}
-		if again, err := b.Complete(t.Context(), key, token, parts, Create, ""); err != nil || again != o {
+		if again, err := b.Complete(t.Context(), key, token, parts, dirtree.Create, ""); err != nil || again != o {
 			t.Errorf("complete again, as if the answer was lost: %+v, %v", again, err)
 		}
 		if err := b.Delete(t.Context(), key, nil); err != nil {
@@ -104,7 +106,7 @@ func testPartsResumed(t *testing.T, authority string) {
 		t.Fatal(err)
 	}
 	third := open(t, authority, nil)
-	if _, err := third.Complete(t.Context(), "k", token, parts, Replace, ""); err != nil {
+	if _, err := third.Complete(t.Context(), "k", token, parts, dirtree.Replace, ""); err != nil {
 		t.Fatalf("complete after another process joined the parts: %v", err)
 	}
 	if got, err := third.get(t, "k"); err != nil || !bytes.Equal(got, body) {
@@ -127,7 +129,7 @@ func testPartsRace(t *testing.T, authority string) {
 				token := begin(t, b, key)
 				body := sealed(byte(i), 1000)
 				parts := []Part{putPart(t, b, key, token, body[:500]), putPart(t, b, key, token, body[500:])}
-				_, err := b.Complete(t.Context(), key, token, parts, Create, "id")
+				_, err := b.Complete(t.Context(), key, token, parts, dirtree.Create, "id")
 				switch {
 				case err == nil:
 					winners.Add(1)
@@ -159,22 +161,22 @@ func testPartsRefused(t *testing.T, authority string) {
 	good := putPart(t, b, "k", token, []byte("x"))
 	_, changed := b.PutPart(t.Context(), "k", token, strings.NewReader("xy"), 2, 1)
 	_, shrunk := b.PutPart(t.Context(), "k", token, strings.NewReader("x"), 2, 1)
-	_, foreign := b.Complete(t.Context(), "k", token, []Part{good, {1, "../../k/1"}}, Replace, "")
-	_, none := b.Complete(t.Context(), "k", token, nil, Replace, "")
+	_, foreign := b.Complete(t.Context(), "k", token, []Part{good, {1, "../../k/1"}}, dirtree.Replace, "")
+	_, none := b.Complete(t.Context(), "k", token, nil, dirtree.Replace, "")
 	_, outside := b.PutPart(t.Context(), "k", "../x", strings.NewReader("x"), 1, 1)
 	_, long := b.Begin(t.Context(), strings.Repeat("x", 256))
 	if err := b.Abort(t.Context(), "k", token); err != nil {
 		t.Fatal(err)
 	}
-	_, goneComplete := b.Complete(t.Context(), "k", token, []Part{good, good}, Replace, "")
+	_, goneComplete := b.Complete(t.Context(), "k", token, []Part{good, good}, dirtree.Replace, "")
 	_, gonePart := b.PutPart(t.Context(), "k", token, strings.NewReader("x"), 1, 1)
 	for _, c := range []struct {
 		name string
 		err  error
 		want error
 	}{
-		{"a part that changed", changed, ErrCorrupt},
-		{"a part that is too short", shrunk, ErrCorrupt},
+		{"a part that changed", changed, dirtree.ErrCorrupt},
+		{"a part that is too short", shrunk, dirtree.ErrCorrupt},
 		{"a tag that leads elsewhere", foreign, fs.ErrInvalid},
 		{"no parts", none, fs.ErrInvalid},
 		{"a token that leads elsewhere", outside, fs.ErrNotExist},
@@ -207,7 +209,7 @@ func testPartsInSnapshot(t *testing.T, authority string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Complete(t.Context(), "k", token, parts, Replace, ""); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := b.Complete(t.Context(), "k", token, parts, dirtree.Replace, ""); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("complete: %v, want ErrNotExist", err)
 	}
 	if err := b.Abort(t.Context(), "k", token); err != nil {

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/colinmarc/hdfs/v2"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 // maxIdle bounds the clients that are kept open while nobody uses them; each renews its leases every second.
@@ -86,7 +88,7 @@ func answered(err error) bool {
 	if _, ok := errors.AsType[exception](err); ok {
 		return true
 	}
-	return !errors.Is(kindOf(err), ErrUnavailable) && kindOf(err) != nil
+	return !errors.Is(kindOf(err), dirtree.ErrUnavailable) && kindOf(err) != nil
 }
 
 func (c *client) discard() {
@@ -142,8 +144,8 @@ func because(ctx context.Context, g *guard, err error) error {
 	if web := g.webServer(); web != nil {
 		return web
 	}
-	if _, _, dials := g.state(); dials != nil && errors.Is(kindOf(err), ErrUnavailable) {
-		return kinded{ErrUnavailable, dials}
+	if _, _, dials := g.state(); dials != nil && errors.Is(kindOf(err), dirtree.ErrUnavailable) {
+		return kinded{dirtree.ErrUnavailable, dials}
 	}
 	return err
 }

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"path"
 	"syscall"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 const (
@@ -24,14 +26,14 @@ type unsureWrite struct {
 
 // publish gives the closed temporary file its name. Where an answer is lost, the number of the inode tells whether
 // the rename was applied, since it goes with the file.
-func (b *Bucket) publish(ctx context.Context, made Object, temp, dst string, mode Mode, id string) error {
+func (b *Bucket) publish(ctx context.Context, made inode, temp, dst string, mode dirtree.Mode, id string) error {
 	lost, pause := 0, firstPause
 	for range maxTries {
-		err := b.with(ctx, "write", dst, func(c *client) error { return c.rename(temp, dst, mode == Replace) })
+		err := b.with(ctx, "write", dst, func(c *client) error { return c.rename(temp, dst, mode == dirtree.Replace) })
 		if err == nil {
 			return nil
 		}
-		if errors.Is(err, ErrUnavailable) {
+		if errors.Is(err, dirtree.ErrUnavailable) {
 			if lost++; lost > maxLost || wait(ctx, pause) != nil {
 				b.keepUnsure(dst, unsureWrite{id, made.id})
 				return err
@@ -44,12 +46,12 @@ func (b *Bucket) publish(ctx context.Context, made Object, temp, dst string, mod
 			return err
 		}
 	}
-	return &Error{Op: "write", Path: dst, Kind: ErrUnavailable, Err: fmt.Errorf("its directory was removed %d times", maxTries)}
+	return &dirtree.Error{Op: "write", Path: dst, Kind: dirtree.ErrUnavailable, Err: fmt.Errorf("its directory was removed %d times", maxTries)}
 }
 
 // explain looks why the NameNode refused to rename: because an earlier try was applied, the key is taken, its
 // directory is missing, which it then makes to have the rename tried again, or a file or directory is in the way.
-func (b *Bucket) explain(ctx context.Context, made Object, temp, dst string, mode Mode, refused error) (again bool, err error) {
+func (b *Bucket) explain(ctx context.Context, made inode, temp, dst string, mode dirtree.Mode, refused error) (again bool, err error) {
 	err = b.with(ctx, "write", dst, func(c *client) error {
 		again = false
 		info, err := c.Stat(dst)
@@ -57,17 +59,17 @@ func (b *Bucket) explain(ctx context.Context, made Object, temp, dst string, mod
 			return err
 		}
 		switch {
-		case err == nil && newObject(info).id == made.id:
+		case err == nil && newInode(info).id == made.id:
 			return nil
 		case err == nil && info.IsDir():
 			return fmt.Errorf("%w: %w", fs.ErrInvalid, syscall.EISDIR)
-		case mode == Create && errors.Is(kindOf(refused), fs.ErrExist):
+		case mode == dirtree.Create && errors.Is(kindOf(refused), fs.ErrExist):
 			return refused
 		case !isAbsent(refused):
 			return c.inTheWay(path.Dir(dst), refused)
 		}
 		if _, err := c.statFile(temp); err != nil {
-			return fmt.Errorf("%w: the temporary file is gone", ErrUnavailable)
+			return fmt.Errorf("%w: the temporary file is gone", dirtree.ErrUnavailable)
 		}
 		again = true
 		return c.makeDir(path.Dir(dst))
@@ -110,7 +112,7 @@ func (b *Bucket) keepUnsure(dst string, w unsureWrite) {
 // WriteID is the id of the Create that made the object at key, if that Create failed with ErrUnavailable in this
 // bucket, "" else.
 func (b *Bucket) WriteID(ctx context.Context, key string) (string, error) {
-	o, err := b.Stat(ctx, key)
+	now, err := b.stat(ctx, key)
 	if err != nil {
 		return "", err
 	}
@@ -118,7 +120,7 @@ func (b *Bucket) WriteID(ctx context.Context, key string) (string, error) {
 	defer b.mu.Unlock()
 	w := b.unsure[b.Path(key)]
 	delete(b.unsure, b.Path(key))
-	if w.object != o.id {
+	if w.object != now.id {
 		return "", nil
 	}
 	return w.id, nil

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 // testCreateRace has 64 writers of two buckets create each of many keys.
@@ -71,7 +73,7 @@ func testReplaceRace(t *testing.T, authority string) {
 	}
 	for range rounds(2000) {
 		got, err := b.get(t, "k")
-		if errors.Is(err, ErrUnavailable) {
+		if errors.Is(err, dirtree.ErrUnavailable) {
 			continue // replaced time and again while being opened
 		}
 		if err != nil || !isSealed(got) {

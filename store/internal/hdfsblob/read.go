@@ -8,6 +8,8 @@ import (
 	"reflect"
 
 	"github.com/colinmarc/hdfs/v2"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 const (
@@ -18,7 +20,7 @@ const (
 
 // Reader streams a range of one version of an object. Not safe for concurrent use; open one for each range.
 type Reader struct {
-	object Object
+	object inode
 	attrs  map[string]string
 	lease  *lease // nil once nothing more is to be read
 	file   *hdfs.FileReader
@@ -56,10 +58,10 @@ func (b *Bucket) open(ctx context.Context, key string, offset, length int64, ver
 		r.left = 0
 		r.release()
 		if version != "" {
-			return nil, wrap("read", path, ErrConflict)
+			return nil, wrap("read", path, dirtree.ErrConflict)
 		}
 	}
-	return nil, &Error{Op: "read", Path: path, Kind: ErrUnavailable, Err: fmt.Errorf("it was replaced %d times while being opened", maxReopen)}
+	return nil, &dirtree.Error{Op: "read", Path: path, Kind: dirtree.ErrUnavailable, Err: fmt.Errorf("it was replaced %d times while being opened", maxReopen)}
 }
 
 // start opens the file and reads its head, which makes the library ask where the blocks are. The library takes size
@@ -80,9 +82,9 @@ func (r *Reader) start(c *client, offset, length int64, version string, attrs bo
 	if err := c.checkServer(); err != nil {
 		return false, err
 	}
-	r.object = newObject(info)
+	r.object = newInode(info)
 	if version != "" && version != r.object.Version {
-		return false, ErrConflict
+		return false, dirtree.ErrConflict
 	}
 	if attrs {
 		if r.attrs, err = c.attributes(r.path); err != nil {
@@ -120,7 +122,7 @@ func (r *Reader) readHead(c *client) error {
 }
 
 // Object describes the whole object, as it was when it was opened.
-func (r *Reader) Object() Object { return r.object }
+func (r *Reader) Object() dirtree.Object { return r.object.Object }
 
 // Read implements io.Reader. It ends with io.EOF after the last byte of the range and never before.
 func (r *Reader) Read(p []byte) (int, error) {
@@ -154,7 +156,7 @@ func (r *Reader) readFile(p []byte) (int, error) {
 		n, err := r.file.Read(p)
 		switch {
 		case errors.Is(err, io.EOF):
-			return 0, fmt.Errorf("%w: it ended %d bytes early", ErrCorrupt, r.left)
+			return 0, fmt.Errorf("%w: it ended %d bytes early", dirtree.ErrCorrupt, r.left)
 		case err != nil:
 			return 0, corrupt(err)
 		case !suspect(r.file):
@@ -163,7 +165,7 @@ func (r *Reader) readFile(p []byte) (int, error) {
 			return n, nil
 		}
 		if r.tries++; r.tries > maxSuspect {
-			return 0, fmt.Errorf("%w: no replica gives bytes that fit their checksum", ErrCorrupt)
+			return 0, fmt.Errorf("%w: no replica gives bytes that fit their checksum", dirtree.ErrCorrupt)
 		}
 		if _, err := r.file.Seek(r.offset, io.SeekStart); err != nil {
 			return 0, err
@@ -181,7 +183,7 @@ func suspect(f *hdfs.FileReader) bool {
 // corrupt tells a wrong checksum from a broken connection. The library has no exported error for it.
 func corrupt(err error) error {
 	if err.Error() == "invalid checksum" {
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return fmt.Errorf("%w: %w", dirtree.ErrCorrupt, err)
 	}
 	return err
 }

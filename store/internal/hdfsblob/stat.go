@@ -8,60 +8,55 @@ import (
 	"time"
 
 	"github.com/colinmarc/hdfs/v2"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
-// Object describes what is stored under one key.
-type Object struct {
-	Key     string
-	Size    int64     // bytes
-	ModTime time.Time // in milliseconds
-	// Version is the inode's number, its time and its size. A number is never given twice, so that no two objects
-	// of a cluster share it.
-	Version string
-	id      uint64
+// inode is an object with the number that the NameNode has for it and never gives twice. Its time is in milliseconds,
+// its Version that number, the time and the size, so that no two objects of a cluster share it.
+type inode struct {
+	dirtree.Object
+	id uint64
 }
 
-// newObject is without a key.
-func newObject(info fs.FileInfo) Object {
+// newInode is without a key.
+func newInode(info fs.FileInfo) inode {
 	status, _ := info.Sys().(*hdfs.FileStatus) // as the library says; nil has the zero value of everything
-	return objectOf(status)
+	return inodeOf(status)
 }
 
-func objectOf(status *hdfs.FileStatus) Object {
-	o := Object{
-		Size:    int64(status.GetLength()),
-		ModTime: time.UnixMilli(int64(status.GetModificationTime())).UTC(),
-		id:      status.GetFileId(),
-	}
-	o.Version = fmt.Sprintf("%x-%x-%x", o.id, o.ModTime.UnixMilli(), o.Size)
-	return o
+func inodeOf(status *hdfs.FileStatus) inode {
+	id, size, modified := status.GetFileId(), int64(status.GetLength()), time.UnixMilli(int64(status.GetModificationTime())).UTC()
+	version := fmt.Sprintf("%x-%x-%x", id, modified.UnixMilli(), size)
+	return inode{dirtree.Object{Size: size, ModTime: modified, Version: version}, id}
 }
 
 // Stat describes the object at key. A directory is none.
-func (b *Bucket) Stat(ctx context.Context, key string) (Object, error) {
-	o, err := b.statPath(ctx, b.Path(key))
-	o.Key = key
-	return o, err
+func (b *Bucket) Stat(ctx context.Context, key string) (dirtree.Object, error) {
+	i, err := b.stat(ctx, key)
+	return i.Object, err
 }
 
-func (b *Bucket) statPath(ctx context.Context, path string) (o Object, err error) {
+func (b *Bucket) stat(ctx context.Context, key string) (i inode, err error) {
+	path := b.Path(key)
 	err = b.with(ctx, "stat", path, func(c *client) (err error) {
-		o, err = c.statFile(path)
+		i, err = c.statFile(path)
 		return err
 	})
-	return o, err
+	i.Key = key
+	return i, err
 }
 
 // statFile is fs.ErrNotExist for a directory too, and below a file.
-func (c *client) statFile(path string) (Object, error) {
+func (c *client) statFile(path string) (inode, error) {
 	info, err := c.Stat(path)
 	if err != nil {
-		return Object{}, c.denied(absent(err), path, toRead)
+		return inode{}, c.denied(absent(err), path, toRead)
 	}
 	if info.IsDir() {
-		return Object{}, &fs.PathError{Op: "stat", Path: path, Err: fmt.Errorf("a directory, no object: %w", fs.ErrNotExist)}
+		return inode{}, &fs.PathError{Op: "stat", Path: path, Err: fmt.Errorf("a directory, no object: %w", fs.ErrNotExist)}
 	}
-	return newObject(info), nil
+	return newInode(info), nil
 }
 
 // absent makes absence of the exception for a path below a file.

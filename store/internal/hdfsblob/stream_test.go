@@ -8,13 +8,15 @@ import (
 	"io"
 	"testing"
 	"time"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 // patiently tries again what is unavailable, for a minute.
 func patiently(ctx context.Context, do func() error) error {
 	for deadline := time.Now().Add(time.Minute); ; {
 		err := do()
-		if !errors.Is(err, ErrUnavailable) || time.Now().After(deadline) {
+		if !errors.Is(err, dirtree.ErrUnavailable) || time.Now().After(deadline) {
 			return err
 		}
 		if err := wait(ctx, 300*time.Millisecond); err != nil {
@@ -49,7 +51,7 @@ func putLong(t *testing.T, b *Bucket, key string, r io.Reader) error {
 		return err
 	}
 	return patiently(ctx, func() error {
-		_, err := b.Complete(ctx, key, token, parts, Replace, "")
+		_, err := b.Complete(ctx, key, token, parts, dirtree.Replace, "")
 		return err
 	})
 }

@@ -2,33 +2,17 @@ package hdfsblob
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"path"
-	"strings"
 	"time"
 
 	"github.com/colinmarc/hdfs/v2"
 )
 
 const (
-	tempStart = ".heirloom-"
-	tempEnd   = ".tmp"
-	sweepAge  = 72 * time.Hour
+	sweepAge = 72 * time.Hour
 	// keepAge is how long an upload in parts is kept after the last of them, for a process that goes on with it.
 	keepAge = 7 * 24 * time.Hour
 )
-
-// isTemp says whether name is that of one of our temporary files.
-func isTemp(name string) bool {
-	return strings.HasPrefix(name, tempStart) && strings.HasSuffix(name, tempEnd)
-}
-
-func newTempName() string {
-	var id [8]byte
-	rand.Read(id[:]) // never fails
-	return tempStart + hex.EncodeToString(id[:]) + tempEnd
-}
 
 // removeTemp takes a temporary file back, also where the context has ended. Failing is no harm: it is swept later.
 func (b *Bucket) removeTemp(ctx context.Context, temp string) {
@@ -72,7 +56,7 @@ func (b *Bucket) Sweep(ctx context.Context, age, keep time.Duration) (removed in
 
 // sweep removes a temporary file or an upload that is old enough.
 func (c *client) sweep(t *hdfs.FileStatus, age, keep time.Duration) (bool, error) {
-	temp, last := path.Join(c.bucket.root, string(t.GetPath())), objectOf(t).ModTime
+	temp, last := path.Join(c.bucket.root, string(t.GetPath())), inodeOf(t).ModTime
 	if t.GetFileType() != isDir {
 		if time.Since(last) < age {
 			return false, nil

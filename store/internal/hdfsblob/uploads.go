@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/colinmarc/hdfs/v2"
+
+	"github.com/heirloom-ml/heirloom/store/internal/keyname"
 )
 
 // Upload is one that was begun and neither completed nor aborted.
@@ -46,7 +48,7 @@ func (b *Bucket) uploads(ctx context.Context) (list []Upload, err error) {
 			if t.GetFileType() != isDir {
 				continue
 			}
-			u := Upload{Token: string(t.GetPath()), Begun: objectOf(t).ModTime}
+			u := Upload{Token: string(t.GetPath()), Begun: inodeOf(t).ModTime}
 			if u.Key, u.touched, err = c.uploadOf(path.Join(b.root, u.Token), u.Begun); u.Key != "" {
 				list = append(list, u)
 			}
@@ -61,12 +63,12 @@ func (b *Bucket) uploads(ctx context.Context) (list []Upload, err error) {
 
 // temps are the temporary files and the uploads of the bucket.
 func (c *client) temps() (list []*hdfs.FileStatus, err error) {
-	err = c.list(c.bucket.root, tempStart, func(status *hdfs.FileStatus) bool {
+	err = c.list(c.bucket.root, keyname.TempStart, func(status *hdfs.FileStatus) bool {
 		name := string(status.GetPath())
-		if isTemp(name) {
+		if keyname.IsTemp(name) {
 			list = append(list, status)
 		}
-		return strings.HasPrefix(name, tempStart)
+		return strings.HasPrefix(name, keyname.TempStart)
 	})
 	return list, err
 }
@@ -85,7 +87,7 @@ func (c *client) uploadOf(dir string, begun time.Time) (key string, touched time
 		if err != nil || next == nil {
 			return strings.Join(elems, "/"), touched, err
 		}
-		touched = objectOf(next).ModTime
+		touched = inodeOf(next).ModTime
 		elems = append(elems, escape().Elem(string(next.GetPath())))
 		dir = path.Join(dir, string(next.GetPath()))
 	}

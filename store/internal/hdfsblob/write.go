@@ -9,16 +9,9 @@ import (
 	"time"
 
 	"github.com/colinmarc/hdfs/v2"
-)
 
-// Mode says what publishing does where the key exists.
-type Mode int
-
-const (
-	// Replace puts the new object in place of the old in one step.
-	Replace Mode = iota
-	// Create fails with fs.ErrExist and changes nothing. Of any number of writers exactly one succeeds.
-	Create
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
+	"github.com/heirloom-ml/heirloom/store/internal/keyname"
 )
 
 const (
@@ -41,23 +34,23 @@ type Writer struct {
 }
 
 // Put replaces the object at key.
-func (b *Bucket) Put(ctx context.Context, key string, body []byte) (Object, error) {
-	return b.writeAll(ctx, key, body, Replace, "")
+func (b *Bucket) Put(ctx context.Context, key string, body []byte) (dirtree.Object, error) {
+	return b.writeAll(ctx, key, body, dirtree.Replace, "")
 }
 
 // Create makes the object at key, or fails with fs.ErrExist. Where it fails with ErrUnavailable it may have been
 // applied; WriteID of the key tells then.
-func (b *Bucket) Create(ctx context.Context, key string, body []byte, id string) (Object, error) {
-	return b.writeAll(ctx, key, body, Create, id)
+func (b *Bucket) Create(ctx context.Context, key string, body []byte, id string) (dirtree.Object, error) {
+	return b.writeAll(ctx, key, body, dirtree.Create, id)
 }
 
-func (b *Bucket) writeAll(ctx context.Context, key string, body []byte, mode Mode, id string) (Object, error) {
+func (b *Bucket) writeAll(ctx context.Context, key string, body []byte, mode dirtree.Mode, id string) (dirtree.Object, error) {
 	w, err := b.NewWriter(ctx, key)
 	if err != nil {
-		return Object{}, err
+		return dirtree.Object{}, err
 	}
 	if _, err := w.Write(body); err != nil {
-		return Object{}, errors.Join(err, w.Abort())
+		return dirtree.Object{}, errors.Join(err, w.Abort())
 	}
 	o, err := w.commit(mode, id)
 	o.Key = key
@@ -67,7 +60,7 @@ func (b *Bucket) writeAll(ctx context.Context, key string, body []byte, mode Mod
 // NewWriter begins an object. The caller ends it with Commit or Abort.
 func (b *Bucket) NewWriter(ctx context.Context, key string) (*Writer, error) {
 	if key == "" {
-		return nil, &Error{Op: "write", Path: b.root, Kind: fs.ErrInvalid, Err: errors.New("the key is empty")}
+		return nil, dirtree.NoKey(b.root)
 	}
 	b.sweepOnce(ctx)
 	return b.newWriter(ctx, b.Path(key), b.root)
@@ -90,7 +83,7 @@ func (b *Bucket) newWriter(ctx context.Context, path, dir string) (*Writer, erro
 // open makes the temporary file, under a name that no earlier try has used, and the bucket's directory if there is
 // none.
 func (w *Writer) open(c *client, dir string, d defaults) (err error) {
-	w.temp = path.Join(dir, newTempName())
+	w.temp = path.Join(dir, keyname.NewTemp())
 	c.guard.sync = c.bucket.syncs()
 	w.file, err = c.CreateFile(w.temp, d.replication, d.blockSize, c.bucket.filePerm)
 	if isAbsent(err) && dir == c.bucket.root {
@@ -128,7 +121,7 @@ func (w *Writer) explain(err error) error {
 	if ok && remote.Method() == "addBlock" && className(remote.Exception()) == "IOException" {
 		stat, statErr := w.lease.client.StatFs()
 		if statErr == nil && stat.Capacity > 0 && stat.Remaining < uint64(w.lease.bucket.blockSize()) {
-			err = fmt.Errorf("%w: %w", ErrNoSpace, err)
+			err = fmt.Errorf("%w: %w", dirtree.ErrNoSpace, err)
 		}
 	}
 	return wrap("write", w.path, err)
@@ -153,34 +146,34 @@ func (w *Writer) drop() {
 }
 
 // Commit publishes the object.
-func (w *Writer) Commit(mode Mode) (Object, error) { return w.commit(mode, "") }
+func (w *Writer) Commit(mode dirtree.Mode) (dirtree.Object, error) { return w.commit(mode, "") }
 
-func (w *Writer) commit(mode Mode, id string) (Object, error) {
+func (w *Writer) commit(mode dirtree.Mode, id string) (dirtree.Object, error) {
 	if w.done {
-		return Object{}, wrap("write", w.path, fs.ErrClosed)
+		return dirtree.Object{}, wrap("write", w.path, fs.ErrClosed)
 	}
 	b, ctx := w.lease.bucket, w.lease.ctx
 	made, err := w.finish()
 	if err != nil {
-		return Object{}, errors.Join(err, w.Abort())
+		return dirtree.Object{}, errors.Join(err, w.Abort())
 	}
 	w.done = true
 	w.lease.end(nil)
 	if err := b.publish(ctx, made, w.temp, w.path, mode, id); err != nil {
 		b.removeTemp(ctx, w.temp)
-		return Object{}, err
+		return dirtree.Object{}, err
 	}
-	return made, nil
+	return made.Object, nil
 }
 
 // finish closes the temporary file, whose blocks are then on all DataNodes of the pipeline, and checks that the
 // NameNode counts the bytes that were written.
-func (w *Writer) finish() (made Object, err error) {
+func (w *Writer) finish() (made inode, err error) {
 	if w.err == nil {
 		w.err = w.lease.ctx.Err()
 	}
 	if w.err != nil {
-		return Object{}, w.err
+		return inode{}, w.err
 	}
 	err = w.lease.do(func(c *client) error {
 		if err := w.close(c); err != nil {
@@ -195,7 +188,7 @@ func (w *Writer) finish() (made Object, err error) {
 			return err
 		}
 		if made.Size != w.size {
-			return fmt.Errorf("%w: the NameNode counts %d bytes of %d", ErrCorrupt, made.Size, w.size)
+			return fmt.Errorf("%w: the NameNode counts %d bytes of %d", dirtree.ErrCorrupt, made.Size, w.size)
 		}
 		return nil
 	})
@@ -208,7 +201,7 @@ func (w *Writer) close(c *client) error {
 	deadline := time.Now().Add(w.lease.bucket.timeout)
 	for pause := firstPause; hdfs.IsErrReplicating(err); pause = min(2*pause, longestPause) {
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+			return fmt.Errorf("%w: %w", dirtree.ErrUnavailable, err)
 		}
 		if err := wait(w.lease.ctx, pause); err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/heirloom-ml/heirloom/store/internal/filelock"
+	"github.com/heirloom-ml/heirloom/store/internal/keyname"
 )
 
 func readLines(t *testing.T, b *Bucket, key string) []string {
@@ -179,7 +180,7 @@ func TestAppendToReplacedFile(t *testing.T) {
 	}
 	b.sys.write = func(f *os.File, p []byte) (int, error) {
 		if there, err := os.Stat(b.Path("k")); err == nil {
-			if mine, err := f.Stat(); err == nil && !isTemp(strings.TrimPrefix(f.Name(), b.Dir()+"/")) && !os.SameFile(mine, there) {
+			if mine, err := f.Stat(); err == nil && !keyname.IsTemp(strings.TrimPrefix(f.Name(), b.Dir()+"/")) && !os.SameFile(mine, there) {
 				t.Error("a line was written to a file that has no name any more")
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"gocloud.dev/blob"
 
 	"github.com/heirloom-ml/heirloom/store/internal/attrs"
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 // bucketOf wraps b for the tests that are about gocloud's own view.
@@ -81,7 +82,7 @@ func TestVersions(t *testing.T) {
 func TestKeysInTheWay(t *testing.T) {
 	b := openTest(t, t.TempDir())
 	put(t, b, "d/k")
-	for _, mode := range []Mode{Replace, Create} {
+	for _, mode := range []dirtree.Mode{dirtree.Replace, dirtree.Create} {
 		if _, err := b.writeAll(t.Context(), "d", nil, mode); !errors.Is(err, syscall.EISDIR) {
 			t.Errorf("writing a directory: %v", err)
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/heirloom-ml/heirloom/store/internal/keyname"
 )
 
 func openTest(t *testing.T, dir string) *Bucket {
@@ -138,7 +140,7 @@ func wantNoTemps(t *testing.T, b *Bucket) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if isTemp(e.Name()) {
+		if keyname.IsTemp(e.Name()) {
 			t.Errorf("temporary file left: %s", e.Name())
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 	"github.com/heirloom-ml/heirloom/store/internal/groupsync"
 )
 
@@ -26,6 +27,8 @@ type Options struct {
 
 // Bucket is a local directory holding objects. It is safe for concurrent use, by other processes too.
 type Bucket struct {
+	dirtree.Driver
+
 	dir    string // absolute, clean
 	shared bool   // as asked for; what the directory is like counts once it exists
 	seq    bool   // Options.Sequential

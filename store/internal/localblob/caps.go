@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"runtime"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
+	"github.com/heirloom-ml/heirloom/store/internal/keyname"
 )
 
 // Capabilities say what the file system can be trusted with.
@@ -45,8 +48,8 @@ func (b *Bucket) Probe(ctx context.Context) (Capabilities, error) {
 	if err != nil {
 		return b.Capabilities(), err
 	}
-	w.path = tempStart + "probe-" + w.temp[len(tempStart):]
-	_, err = w.Commit(Create)
+	w.path = keyname.TempStart + "probe-" + w.temp[len(keyname.TempStart):]
+	_, err = w.Commit(dirtree.Create)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return b.Capabilities(), nil
 	}

@@ -1,13 +1,14 @@
 package localblob
 
 import (
-	"bufio"
-	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree/dirtreetest"
+	"github.com/heirloom-ml/heirloom/store/internal/keyname"
 )
 
 // TestKilledWriter kills a writing process at a random moment, again and again on the same directory. Whatever
@@ -15,7 +16,7 @@ import (
 func TestKilledWriter(t *testing.T) {
 	for round := range rounds(400) {
 		b := openTest(t, t.TempDir())
-		acked := killedLoop(t, b.Dir(), time.Duration(rand.IntN(40_000))*time.Microsecond)
+		acked := killedLoop(t, b.Dir())
 		checkAfterKill(t, b, acked)
 		if t.Failed() {
 			t.Fatalf("in round %d, %d acknowledged", round, acked)
@@ -24,29 +25,15 @@ func TestKilledWriter(t *testing.T) {
 }
 
 // killedLoop returns how many rounds of the loop were acknowledged before the end.
-func killedLoop(t *testing.T, dir string, after time.Duration) int {
+func killedLoop(t *testing.T, dir string) int {
 	t.Helper()
-	cmd := helperCommand(t, dir, "loop")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	acked := 0
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		if lines.Text() != strconv.Itoa(acked) {
-			t.Fatalf("acknowledgement %q, want %d", lines.Text(), acked)
+	lines := dirtreetest.Kill(t, helperCommand(t, dir, "loop"), 40*time.Millisecond)
+	for i, line := range lines {
+		if line != strconv.Itoa(i) {
+			t.Fatalf("acknowledgement %q, want %d", line, i)
 		}
-		if acked == 0 {
-			time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
-		}
-		acked++
 	}
-	_ = cmd.Wait() // killed
-	return acked
+	return len(lines)
 }
 
 func checkAfterKill(t *testing.T, b *Bucket, acked int) {
@@ -86,7 +73,7 @@ func TestSweepRemovesOldTempsOnly(t *testing.T) {
 	b := openTest(t, t.TempDir())
 	put(t, b, "k")
 	now := time.Now()
-	for name, age := range map[string]time.Duration{tempStart + "old" + tempEnd: 2 * sweepAge, tempStart + "new" + tempEnd: 0, "k": 2 * sweepAge} {
+	for name, age := range map[string]time.Duration{keyname.TempStart + "old" + keyname.TempEnd: 2 * sweepAge, keyname.TempStart + "new" + keyname.TempEnd: 0, "k": 2 * sweepAge} {
 		full := b.Dir() + "/" + name
 		if err := os.WriteFile(full, []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
@@ -100,7 +87,7 @@ func TestSweepRemovesOldTempsOnly(t *testing.T) {
 	if got := keysOf(t, b, ""); len(got) != 2 {
 		t.Errorf("keys %q", got)
 	}
-	if _, err := os.Stat(b.Dir() + "/" + tempStart + "old" + tempEnd); err == nil {
+	if _, err := os.Stat(b.Dir() + "/" + keyname.TempStart + "old" + keyname.TempEnd); err == nil {
 		t.Error("an old temporary file is still there")
 	}
 	if n, err := b.Sweep(t.Context(), 0); n != 1 || err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 )
 
@@ -40,8 +41,8 @@ func TestFullDisk(t *testing.T) {
 	b := openTest(t, smallDisk(t))
 	put(t, b, "d/old")
 	big := bytes.Repeat([]byte("x"), 1<<20)
-	for _, mode := range []Mode{Replace, Create} {
-		key := map[Mode]string{Replace: "d/old", Create: "d/new"}[mode]
+	for _, mode := range []dirtree.Mode{dirtree.Replace, dirtree.Create} {
+		key := map[dirtree.Mode]string{dirtree.Replace: "d/old", dirtree.Create: "d/new"}[mode]
 		if _, err := b.writeAll(t.Context(), key, big, mode); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("error %v, want ENOSPC", err)
 		}
@@ -88,7 +89,7 @@ func TestOtherFileSystemBelow(t *testing.T) {
 		t.Fatal(err)
 	}
 	mountSmall(t, below)
-	for _, mode := range []Mode{Replace, Create} {
+	for _, mode := range []dirtree.Mode{dirtree.Replace, dirtree.Create} {
 		if _, err := b.writeAll(t.Context(), "mounted/k", nil, mode); !errors.Is(err, syscall.EXDEV) {
 			t.Errorf("error %v, want EXDEV", err)
 		}

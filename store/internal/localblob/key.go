@@ -11,7 +11,7 @@ func keyOf(path string) string { return escape().Key(path) }
 // escape is for what cannot be a file name.
 func escape() keyname.Escape {
 	return keyname.Escape{
-		Reserved: func(elem string) bool { return isTemp(elem) || isReserved(elem) },
+		Reserved: func(elem string) bool { return keyname.IsTemp(elem) || isReserved(elem) },
 		Unsafe:   isUnsafe,
 	}
 }

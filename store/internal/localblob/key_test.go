@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/heirloom-ml/heirloom/store/internal/keyname"
 )
 
 func TestOrdinaryKeysAreTheirPaths(t *testing.T) {
@@ -30,7 +32,7 @@ func TestStrangeKeysStayInside(t *testing.T) {
 	b := openTest(t, filepath.Join(t.TempDir(), "in"))
 	keys := []string{
 		"/", "/a", "a/", "c//b", "d///", "./a", "a/./b", "x/..", "../a", "a/../../b", "../../../../tmp/x", "a\x00b", "\n", "\x7f",
-		"__0x2f__", "__0x__", "__0x5f____0x2f__", tempStart + "0123456789abcdef" + tempEnd, "d/" + tempStart + "x" + tempEnd,
+		"__0x2f__", "__0x__", "__0x5f____0x2f__", keyname.TempStart + "0123456789abcdef" + keyname.TempEnd, "d/" + keyname.TempStart + "x" + keyname.TempEnd,
 	}
 	put(t, b, keys...)
 	slices.Sort(keys)

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
+	"github.com/heirloom-ml/heirloom/store/internal/keyname"
 )
 
 // record makes b note its decisive calls in the order they are made; fail may turn one into an error.
@@ -22,7 +25,7 @@ func record(b *Bucket, fail map[string]error) *[]string {
 		return do()
 	}
 	name := func(p string) string {
-		if strings.Contains(p, tempStart) {
+		if strings.Contains(p, keyname.TempStart) {
 			return "temp"
 		}
 		if rel, err := filepath.Rel(b.dir, p); err == nil && filepath.IsAbs(p) {
@@ -107,19 +110,19 @@ func TestFailedStepLeavesTheOldVersion(t *testing.T) {
 	for _, tt := range []struct {
 		step     string
 		err      error
-		mode     Mode
+		mode     dirtree.Mode
 		survives bool // the new version is visible in spite of the error
 	}{
-		{"write", syscall.ENOSPC, Replace, false},
-		{"sync", syscall.EIO, Replace, false},
-		{"sync", syscall.EIO, Create, false},
-		{"rename", syscall.EIO, Replace, false},
-		{"link", syscall.EIO, Create, false},
-		{"syncdir", syscall.EIO, Replace, true},
+		{"write", syscall.ENOSPC, dirtree.Replace, false},
+		{"sync", syscall.EIO, dirtree.Replace, false},
+		{"sync", syscall.EIO, dirtree.Create, false},
+		{"rename", syscall.EIO, dirtree.Replace, false},
+		{"link", syscall.EIO, dirtree.Create, false},
+		{"syncdir", syscall.EIO, dirtree.Replace, true},
 	} {
 		t.Run(tt.step, func(t *testing.T) {
 			b := openTest(t, t.TempDir())
-			if tt.mode == Replace {
+			if tt.mode == dirtree.Replace {
 				if _, err := b.Put(t.Context(), "k", []byte("old")); err != nil {
 					t.Fatal(err)
 				}
@@ -131,9 +134,9 @@ func TestFailedStepLeavesTheOldVersion(t *testing.T) {
 			wantNoTemps(t, b)
 			body, err := os.ReadFile(b.Path("k"))
 			switch {
-			case tt.mode == Create && !errors.Is(err, fs.ErrNotExist):
+			case tt.mode == dirtree.Create && !errors.Is(err, fs.ErrNotExist):
 				t.Errorf("a failed Create left %q, %v", body, err)
-			case tt.mode == Replace && (string(body) == "new") != tt.survives:
+			case tt.mode == dirtree.Replace && (string(body) == "new") != tt.survives:
 				t.Errorf("a failed Put left %q", body)
 			}
 		})

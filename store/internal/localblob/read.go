@@ -8,19 +8,13 @@ import (
 	"os"
 	"path"
 	"syscall"
-	"time"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
-// Object describes a stored object.
-type Object struct {
-	Key     string
-	Size    int64 // bytes
-	ModTime time.Time
-	Version string // of inode, modification time and size; differs from that of any other content the key had
-}
-
-func newObject(key string, info fs.FileInfo) Object {
-	return Object{
+// newObject has a version of inode, modification time and size, which differs from that of any other content the key had.
+func newObject(key string, info fs.FileInfo) dirtree.Object {
+	return dirtree.Object{
 		Key: key, Size: info.Size(), ModTime: info.ModTime(),
 		Version: fmt.Sprintf("%x-%x-%x", inode(info), info.ModTime().UnixNano(), info.Size()),
 	}
@@ -28,45 +22,45 @@ func newObject(key string, info fs.FileInfo) Object {
 
 // OpenFile opens the object at key for reading. What it reads stays the same when the key is replaced or
 // deleted meanwhile. The caller closes the file.
-func (b *Bucket) OpenFile(ctx context.Context, key string) (*os.File, Object, error) {
+func (b *Bucket) OpenFile(ctx context.Context, key string) (*os.File, dirtree.Object, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, Object{}, err
+		return nil, dirtree.Object{}, err
 	}
 	root, err := b.reader()
 	if err != nil {
-		return nil, Object{}, err
+		return nil, dirtree.Object{}, err
 	}
 	p := pathOf(key)
 	f, err := root.OpenFile(p, readFlags, 0)
 	if err != nil {
-		return nil, Object{}, readError(p, err)
+		return nil, dirtree.Object{}, readError(p, err)
 	}
 	info, err := f.Stat()
 	if err == nil {
 		err = checkRegular(p, info)
 	}
 	if err != nil {
-		return nil, Object{}, errors.Join(err, f.Close())
+		return nil, dirtree.Object{}, errors.Join(err, f.Close())
 	}
 	return f, newObject(key, info), nil
 }
 
 // Stat describes the object at key.
-func (b *Bucket) Stat(ctx context.Context, key string) (Object, error) {
+func (b *Bucket) Stat(ctx context.Context, key string) (dirtree.Object, error) {
 	if err := ctx.Err(); err != nil {
-		return Object{}, err
+		return dirtree.Object{}, err
 	}
 	root, err := b.reader()
 	if err != nil {
-		return Object{}, err
+		return dirtree.Object{}, err
 	}
 	p := pathOf(key)
 	info, err := root.Stat(p)
 	if err != nil {
-		return Object{}, readError(p, err)
+		return dirtree.Object{}, readError(p, err)
 	}
 	if err := checkRegular(p, info); err != nil {
-		return Object{}, err
+		return dirtree.Object{}, err
 	}
 	return newObject(key, info), nil
 }

@@ -2,38 +2,27 @@ package localblob
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"strings"
 	"time"
+
+	"github.com/heirloom-ml/heirloom/store/internal/keyname"
 )
 
 const (
-	tempStart = ".heirloom-"
-	tempEnd   = ".tmp"
 	// sweepAge is far beyond the longest pause in a write that still goes on.
 	sweepAge = 24 * time.Hour
 	// sweepSample bounds what the first write of a process looks at in a large directory.
 	sweepSample = 4096
 )
 
-// isTemp says whether name is that of one of our temporary files.
-func isTemp(name string) bool {
-	return strings.HasPrefix(name, tempStart) && strings.HasSuffix(name, tempEnd)
-}
-
 // newTemp makes an empty temporary file in the directory itself.
 func (b *Bucket) newTemp(root *os.Root) (*os.File, string, error) {
-	var id [8]byte
 	for {
-		if _, err := rand.Read(id[:]); err != nil {
-			return nil, "", err
-		}
-		name := tempStart + hex.EncodeToString(id[:]) + tempEnd
+		name := keyname.NewTemp()
 		f, err := root.OpenFile(name, b.tempFlags()|os.O_CREATE|os.O_EXCL, 0o640)
 		if errors.Is(err, fs.ErrExist) {
 			continue
@@ -80,7 +69,7 @@ func sweep(root *os.Root, limit int, age time.Duration) (int, error) {
 	}
 	removed := 0
 	for _, name := range names {
-		if !isTemp(name) {
+		if !keyname.IsTemp(name) {
 			continue
 		}
 		info, err := root.Lstat(name)

@@ -14,10 +14,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
+	"github.com/heirloom-ml/heirloom/store/internal/keyname"
 )
 
 const (
-	uploadEnd = ".upload" + tempEnd
+	uploadEnd = ".upload" + keyname.TempEnd
 	// uploadAge is how long the parts of a process that died are kept for one that goes on with them.
 	uploadAge  = 8 * 24 * time.Hour
 	uploadAttr = "user.heirloom.upload" // the key, on the temporary file
@@ -52,7 +55,7 @@ func (b *Bucket) BeginUpload(ctx context.Context, key string) (token string, err
 	return token, f.Close()
 }
 
-func uploadName(token string) string { return tempStart + token + uploadEnd }
+func uploadName(token string) string { return keyname.TempStart + token + uploadEnd }
 
 // openUpload opens the file of an upload; the error is fs.ErrNotExist where it is gone, or has become an object.
 func (b *Bucket) openUpload(token string) (*os.File, error) {
@@ -140,17 +143,17 @@ func (b *Bucket) SumAt(ctx context.Context, token string, offset, length int64) 
 }
 
 // CompleteUpload makes the object durable and visible, like a Writer's Commit. It must be size bytes long.
-func (b *Bucket) CompleteUpload(ctx context.Context, key, token string, size int64, mode Mode) (Object, error) {
+func (b *Bucket) CompleteUpload(ctx context.Context, key, token string, size int64, mode dirtree.Mode) (dirtree.Object, error) {
 	f, err := b.openUpload(token)
 	if err != nil {
-		return Object{}, err
+		return dirtree.Object{}, err
 	}
 	info, err := f.Stat()
 	if err == nil && info.Size() != size {
 		err = &fs.PathError{Op: "write", Path: key, Err: fmt.Errorf("%d bytes of %d arrived: %w", info.Size(), size, io.ErrUnexpectedEOF)}
 	}
 	if err != nil {
-		return Object{}, errors.Join(err, f.Close())
+		return dirtree.Object{}, errors.Join(err, f.Close())
 	}
 	_ = removeXattr(f, uploadAttr) // it may have none
 	w := &Writer{b: b, ctx: ctx, root: b.opened(), path: pathOf(key), temp: uploadName(token), file: f}
@@ -159,7 +162,7 @@ func (b *Bucket) CompleteUpload(ctx context.Context, key, token string, size int
 		err = w.publish(mode) // what fails may be tried again, so the parts stay
 	}
 	if err != nil {
-		return Object{}, err
+		return dirtree.Object{}, err
 	}
 	return newObject(key, info), nil
 }
@@ -229,10 +232,10 @@ func (b *Bucket) uploads(ctx context.Context, prefix string) ([]Upload, error) {
 }
 
 func (b *Bucket) uploadNamed(name string) (Upload, bool) {
-	if !isTemp(name) || !strings.HasSuffix(name, uploadEnd) {
+	if !keyname.IsTemp(name) || !strings.HasSuffix(name, uploadEnd) {
 		return Upload{}, false
 	}
-	token := strings.TrimSuffix(strings.TrimPrefix(name, tempStart), uploadEnd)
+	token := strings.TrimSuffix(strings.TrimPrefix(name, keyname.TempStart), uploadEnd)
 	f, err := b.openUpload(token)
 	if err != nil {
 		return Upload{}, false // it has ended meanwhile

@@ -11,16 +11,7 @@ import (
 	"syscall"
 
 	"github.com/heirloom-ml/heirloom/store/internal/attrs"
-)
-
-// Mode says what publishing does where the key exists.
-type Mode int
-
-const (
-	// Replace puts the new object in place of the old in one step.
-	Replace Mode = iota
-	// Create fails with fs.ErrExist and changes nothing. Of any number of writers exactly one succeeds.
-	Create
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
 // maxTries bounds how often a write makes its directory again because a concurrent Delete removed it as empty.
@@ -40,16 +31,16 @@ type Writer struct {
 }
 
 // Put replaces the object at key.
-func (b *Bucket) Put(ctx context.Context, key string, body []byte) (Object, error) {
-	return b.writeAll(ctx, key, body, Replace)
+func (b *Bucket) Put(ctx context.Context, key string, body []byte) (dirtree.Object, error) {
+	return b.writeAll(ctx, key, body, dirtree.Replace)
 }
 
 // Create makes the object at key, or fails with fs.ErrExist.
-func (b *Bucket) Create(ctx context.Context, key string, body []byte) (Object, error) {
+func (b *Bucket) Create(ctx context.Context, key string, body []byte) (dirtree.Object, error) {
 	if err := b.taken(ctx, key); err != nil {
-		return Object{}, err
+		return dirtree.Object{}, err
 	}
-	return b.writeAll(ctx, key, body, Create)
+	return b.writeAll(ctx, key, body, dirtree.Create)
 }
 
 // taken spares who comes late the file and its flush. Only publishing decides.
@@ -64,13 +55,13 @@ func (b *Bucket) taken(ctx context.Context, key string) error {
 	return nil
 }
 
-func (b *Bucket) writeAll(ctx context.Context, key string, body []byte, mode Mode) (Object, error) {
+func (b *Bucket) writeAll(ctx context.Context, key string, body []byte, mode dirtree.Mode) (dirtree.Object, error) {
 	w, err := b.NewWriter(ctx, key)
 	if err != nil {
-		return Object{}, err
+		return dirtree.Object{}, err
 	}
 	if _, err := w.Write(body); err != nil {
-		return Object{}, errors.Join(err, w.Abort())
+		return dirtree.Object{}, errors.Join(err, w.Abort())
 	}
 	return w.Commit(mode)
 }
@@ -122,13 +113,13 @@ func (w *Writer) Abort() error {
 
 // Commit makes the object durable, then visible, then its visibility durable. When it fails with anything but
 // an error of that last step, nothing has changed; it leaves no temporary file in any case.
-func (w *Writer) Commit(mode Mode) (Object, error) {
+func (w *Writer) Commit(mode dirtree.Mode) (dirtree.Object, error) {
 	if w.file == nil {
-		return Object{}, fs.ErrClosed
+		return dirtree.Object{}, fs.ErrClosed
 	}
 	info, err := w.settle()
 	if err != nil {
-		return Object{}, errors.Join(err, w.Abort())
+		return dirtree.Object{}, errors.Join(err, w.Abort())
 	}
 	err = w.file.Close()
 	w.file = nil
@@ -137,7 +128,7 @@ func (w *Writer) Commit(mode Mode) (Object, error) {
 	}
 	if err != nil {
 		w.removeTemp()
-		return Object{}, err
+		return dirtree.Object{}, err
 	}
 	if w.b.seq { // size and time may be those of the upload, which close ends
 		if now, err := w.root.Stat(w.path); err == nil {
@@ -170,7 +161,7 @@ func (w *Writer) settle() (fs.FileInfo, error) {
 }
 
 // publish gives the settled file its name.
-func (w *Writer) publish(mode Mode) error {
+func (w *Writer) publish(mode dirtree.Mode) error {
 	dir := path.Dir(w.path)
 	for range maxTries {
 		err := w.b.makeDir(w.root, dir)
@@ -194,8 +185,8 @@ func (w *Writer) publish(mode Mode) error {
 	return &fs.PathError{Op: "write", Path: w.path, Err: fmt.Errorf("its directory was removed %d times: %w", maxTries, fs.ErrNotExist)}
 }
 
-func (w *Writer) name(mode Mode) error {
-	if mode == Create {
+func (w *Writer) name(mode dirtree.Mode) error {
+	if mode == dirtree.Create {
 		return w.claim()
 	}
 	return w.rename()
