@@ -15,15 +15,11 @@ func newArtifactLs(a *app) *cobra.Command {
 		Args:              takes("RUN"),
 		ValidArgsFunction: a.completeRuns,
 		RunE: func(c *cobra.Command, args []string) error {
-			format, err := a.format(render.ListFormats)
+			format, found, err := a.listing(c.Context())
 			if err != nil {
 				return err
 			}
-			p, err := a.here(c.Context())
-			if err != nil {
-				return err
-			}
-			list, err := p.allOf(c.Context(), args[0])
+			list, err := found.allOf(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -34,7 +30,7 @@ func newArtifactLs(a *app) *cobra.Command {
 			for i, m := range list {
 				rows[i] = render.Artifact{Run: m.run, Artifact: m.Artifact}
 			}
-			return render.Artifacts(rows).Write(a.stdout, format, a.style(a.stdout))
+			return a.printList(render.Artifacts(rows), format)
 		},
 	}
 }

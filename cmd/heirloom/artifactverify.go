@@ -54,11 +54,7 @@ if any is unreachable.`,
 }
 
 func (a *app) artifactVerify(c *cobra.Command, args []string, f verifyFlags) error {
-	format, err := a.format(render.ListFormats)
-	if err != nil {
-		return err
-	}
-	found, err := a.spots(c.Context())
+	format, found, err := a.listing(c.Context())
 	if err != nil {
 		return err
 	}
@@ -82,7 +78,7 @@ func (a *app) artifactVerify(c *cobra.Command, args []string, f verifyFlags) err
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	if err := render.Checks(checks).Write(a.stdout, format, a.style(a.stdout)); err != nil {
+	if err := a.printList(render.Checks(checks), format); err != nil {
 		return err
 	}
 	return judge(checks)

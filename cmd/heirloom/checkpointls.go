@@ -33,11 +33,7 @@ it lies below checkpoints/ or is named for a step; at a path every model file do
 }
 
 func (a *app) checkpointLs(c *cobra.Command, text string, all bool) error {
-	format, err := a.format(render.ListFormats)
-	if err != nil {
-		return err
-	}
-	places, err := a.spots(c.Context())
+	format, places, err := a.listing(c.Context())
 	if err != nil {
 		return err
 	}
@@ -59,7 +55,7 @@ func (a *app) checkpointLs(c *cobra.Command, text string, all bool) error {
 		list = append(list, s.rendered(s.store == places.store && pinned[s.Path]))
 	}
 	a.noteHidden(len(list), hidden, text, places.place)
-	return render.Checkpoints(list).Write(a.stdout, format, a.style(a.stdout))
+	return a.printList(render.Checkpoints(list), format)
 }
 
 func (a *app) noteHidden(shown, hidden int, text string, p place) {

@@ -88,14 +88,11 @@ func (f *pruneFlags) check(c *cobra.Command, args []string) (err error) {
 }
 
 func (a *app) checkpointPrune(c *cobra.Command, args []string, f pruneFlags) error {
-	format, err := a.format(render.ListFormats)
+	format, found, err := a.listing(c.Context())
 	if err != nil {
 		return err
 	}
-	p, err := a.here(c.Context())
-	if err != nil {
-		return err
-	}
+	p := found.place
 	if err := a.resumeDeletions(c.Context(), p, f.yes); err != nil {
 		return err
 	}
@@ -118,7 +115,7 @@ func (a *app) checkpointPrune(c *cobra.Command, args []string, f pruneFlags) err
 		}
 	}
 	a.notePruned(doomed, f)
-	return render.Prune(list, !f.yes).Write(a.stdout, format, a.style(a.stdout))
+	return a.printList(render.Prune(list, !f.yes), format)
 }
 
 // resumeDeletions ends what an earlier prune began, or tells of it.

@@ -45,7 +45,7 @@ func newConfigExplain(a *app) *cobra.Command {
 				}
 				list.Rows = append(list.Rows, row)
 			}
-			return list.Write(a.stdout, format, a.style(a.stdout))
+			return a.printList(list, format)
 		},
 	}
 }

@@ -92,7 +92,7 @@ func (a *app) printDemo(ctx context.Context, p place, outcome demo.Outcome) erro
 		runs = append(runs, run)
 	}
 	fmt.Fprintln(a.stdout)
-	if err := render.Runs(runs).Write(a.stdout, render.Table, a.style(a.stdout)); err != nil {
+	if err := a.printList(render.Runs(runs), render.Table); err != nil {
 		return err
 	}
 	graph, err := lineage.Load(ctx, p.tracker)

@@ -36,6 +36,11 @@ func (a *app) style(w io.Writer) render.Style {
 	return s
 }
 
+// printList writes a list on stdout in one of render.ListFormats.
+func (a *app) printList(l render.List, format render.Format) error {
+	return l.Write(a.stdout, format, a.style(a.stdout))
+}
+
 // printJSON writes one document on stdout, indented, or on one line for jsonl.
 func (a *app) printJSON(document any) error {
 	return render.Document(a.stdout, document, render.Format(a.flags.format))

@@ -89,7 +89,7 @@ func (a *app) runFsck(c *cobra.Command, f fsckFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := render.Fsck(report).Write(a.stdout, format, a.style(a.stdout)); err != nil {
+	if err := a.printList(render.Fsck(report), format); err != nil {
 		return err
 	}
 	return a.judge(report, f.opts.Repair)

@@ -74,7 +74,7 @@ func (a *app) runRuns(c *cobra.Command, q runsQuery) error {
 		}
 		a.note("no %sruns in %s", such, p.trackerURL())
 	}
-	return render.Runs(runs).Write(a.stdout, format, a.style(a.stdout))
+	return a.printList(render.Runs(runs), format)
 }
 
 // check refuses what cannot be asked for, and turns states into their written form.

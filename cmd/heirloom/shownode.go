@@ -42,7 +42,7 @@ func (a *app) showOther(ctx context.Context, p place, text string, format render
 	if format == render.JSON || format == render.JSONL {
 		return render.Document(a.stdout, shown, format)
 	}
-	return shown.list().Write(a.stdout, format, a.style(a.stdout))
+	return a.printList(shown.list(), format)
 }
 
 func newShownNode(n *lineage.Node, graph *lineage.Graph) shownNode {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/config"
+	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 	"github.com/heirloom-ml/heirloom/store"
 )
 
@@ -56,6 +57,16 @@ func (a *app) spots(ctx context.Context) (*spots, error) {
 	}
 	p, err := a.open(ctx, settings)
 	return &spots{app: a, config: settings, place: p}, err
+}
+
+// listing is what a command that prints a list begins with: the format asked for, and what paths mean.
+func (a *app) listing(ctx context.Context) (render.Format, *spots, error) {
+	format, err := a.format(render.ListFormats)
+	if err != nil {
+		return "", nil, err
+	}
+	found, err := a.spots(ctx)
+	return format, found, err
 }
 
 // location is the beginning of what is no key: a scheme of two letters or more, with a slash behind it.

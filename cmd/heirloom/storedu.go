@@ -32,14 +32,10 @@ first. It takes one request for each 1,000 objects.`,
 }
 
 func (a *app) storeDu(c *cobra.Command, args []string, depth int, human bool) error {
-	format, err := a.format(render.ListFormats)
-	if err != nil {
-		return err
-	}
 	if depth < 0 {
 		return usagef(c.CommandPath(), "--depth is %d, want 0 or more", depth)
 	}
-	found, err := a.spots(c.Context())
+	format, found, err := a.listing(c.Context())
 	if err != nil {
 		return err
 	}
@@ -51,7 +47,7 @@ func (a *app) storeDu(c *cobra.Command, args []string, depth int, human bool) er
 	if err != nil {
 		return err
 	}
-	return render.Usages(parts, whole, a.unfinished(c.Context(), s), human).Write(a.stdout, format, a.style(a.stdout))
+	return a.printList(render.Usages(parts, whole, a.unfinished(c.Context(), s), human), format)
 }
 
 // unfinished counts the uploads below the spot that were begun and not ended, -1 where that cannot be asked.

@@ -59,11 +59,7 @@ type layoutOverride struct {
 }
 
 func (a *app) storeLayout(c *cobra.Command, args []string, f layoutFlags) error {
-	format, err := a.format(render.ListFormats)
-	if err != nil {
-		return err
-	}
-	found, err := a.spots(c.Context())
+	format, found, err := a.listing(c.Context())
 	if err != nil {
 		return err
 	}
@@ -75,7 +71,7 @@ func (a *app) storeLayout(c *cobra.Command, args []string, f layoutFlags) error 
 	if format == render.JSON || format == render.JSONL {
 		return render.Document(a.stdout, v, format)
 	}
-	return v.list().Write(a.stdout, format, a.style(a.stdout))
+	return a.printList(v.list(), format)
 }
 
 // laidOut is the id of the run that was asked about, "" if none was. One that does not exist yet is taken as it is.

@@ -59,11 +59,7 @@ func orRoot(args []string) string {
 }
 
 func (a *app) storeLs(c *cobra.Command, args []string, f lsFlags) error {
-	format, err := a.format(render.ListFormats)
-	if err != nil {
-		return err
-	}
-	found, err := a.spots(c.Context())
+	format, found, err := a.listing(c.Context())
 	if err != nil {
 		return err
 	}
@@ -84,7 +80,7 @@ func (a *app) storeLs(c *cobra.Command, args []string, f lsFlags) error {
 	if len(list) == 0 {
 		a.note("nothing in %s", s.url())
 	}
-	return render.Entries(list, f.human).Write(a.stdout, format, a.style(a.stdout))
+	return a.printList(render.Entries(list, f.human), format)
 }
 
 // printNames prints one path a line as they come.
