@@ -23,6 +23,7 @@ const (
 	envCheckpointDir = "HEIRLOOM_CHECKPOINT_DIR"
 	envMetrics       = "HEIRLOOM_METRICS"
 	envAttempt       = "HEIRLOOM_ATTEMPT"
+	envLaunch        = "HEIRLOOM_LAUNCH"
 	envTorchXJob     = "TORCHX_JOB_ID"
 	envTorchXParent  = "TORCHX_PARENT_RUN_ID"
 	envTrackers      = "TORCHX_TRACKERS"
@@ -47,6 +48,7 @@ func (r *run) makeEnviron() ([]string, error) {
 		envCheckpointDir: r.place.checkpoints,
 		envMetrics:       filepath.Join(r.place.dir, metricsFile),
 		envAttempt:       strconv.Itoa(r.attempt),
+		envLaunch:        r.launch,
 		envTorchXJob:     string(r.id),
 		envTorchXParent:  string(r.parent),
 	}

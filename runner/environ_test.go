@@ -51,6 +51,10 @@ func TestEnviron(t *testing.T) {
 	}
 	out := filepath.Join(root, "runs", store.EncodeRun(string(result.RunID)))
 	config := seen[envFsspec]
+	if seen[envLaunch] == "" {
+		t.Errorf("%s is not set", envLaunch)
+	}
+	delete(seen, envLaunch)
 	want := map[string]string{
 		"USER": "ann", "KEPT": "yes", "PYTHONUNBUFFERED": "x", "DIRS": "exist",
 		"HEIRLOOM_STORE": "file://" + root, "HEIRLOOM_ATTEMPT": "1", "HEIRLOOM_RUN_ID": string(result.RunID), "HEIRLOOM_OUTPUT_DIR": out,

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -69,6 +70,7 @@ type run struct {
 	id      tracker.RunID
 	parent  tracker.RunID // "" = none
 	attempt int           // 0 until its start is recorded
+	launch  string        // random: what is left of an earlier attempt on this machine is not of this job
 	earlier []tracker.Attempt
 	begun   time.Time
 	place   place
@@ -88,7 +90,7 @@ func (l *Launcher) plan(job Job) (*run, error) {
 	if _, err := (&local.Spec{Args: job.Args, Dir: job.Dir, Env: job.Environ}).Find(); err != nil {
 		return nil, err
 	}
-	r := &run{Launcher: l, job: job, id: job.RunID, begun: l.now()}
+	r := &run{Launcher: l, job: job, id: job.RunID, launch: rand.Text(), begun: l.now()}
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -135,7 +137,7 @@ func (r *run) spec(signals *local.Signals) local.Spec {
 	return local.Spec{
 		Args: r.job.Args, Dir: r.job.Dir, Env: r.environ,
 		Stdin: r.job.Stdin, Stdout: r.job.Stdout, Stderr: r.job.Stderr,
-		LogDir: r.place.logs, Mark: envRunID + "=" + string(r.id),
+		LogDir: r.place.logs, Mark: envLaunch + "=" + r.launch,
 		Grace: r.job.Grace, Signals: signals,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -242,5 +243,38 @@ echo '{"step": 2, "loss": 2}' >> $HEIRLOOM_METRICS; echo x > other`)
 				}
 			}
 		})
+	}
+}
+
+// TestAttemptsEndTheirOwn has an attempt end beside a forced one that runs on,
+// whose job it leaves alone.
+func TestAttemptsEndTheirOwn(t *testing.T) {
+	l := newLauncher(t, t.TempDir(), nil)
+	endFirst, endSecond := waiting(t, l, false), waiting(t, l, true)
+	endFirst()
+	endSecond()
+}
+
+// waiting starts an attempt that lives until end, which wants it to succeed.
+func waiting(t *testing.T, l *Launcher, force bool) (end func()) {
+	t.Helper()
+	in, release := io.Pipe()
+	started, out := io.Pipe()
+	job := sh("echo started; read -r line")
+	job.RunID, job.Force, job.Stdin, job.Stdout = resumed, force, in, out
+	var result Result
+	var err error
+	var wg sync.WaitGroup
+	wg.Go(func() { result, err = l.Run(t.Context(), job, nil) })
+	if _, err := started.Read(make([]byte, 8)); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		_, writeErr := release.Write([]byte("\n"))
+		closeErr := release.Close()
+		wg.Wait()
+		if err := errors.Join(err, writeErr, closeErr); err != nil || result.ExitCode != 0 {
+			t.Errorf("forced %v: %+v, %v", force, result, err)
+		}
 	}
 }
