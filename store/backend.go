@@ -74,7 +74,7 @@ type marked interface {
 // appender is a backend that can add lines to a text file in place, under a
 // lock that writers of all processes hold.
 type appender interface {
-	appendLines(ctx context.Context, key string, lines linesFunc) error
+	appendLines(ctx context.Context, key string, lines []string) error
 }
 
 // renewer is a backend whose credentials may expire while it is open.

@@ -2,33 +2,36 @@ package store
 
 import (
 	"context"
-	"errors"
 	"sync"
+	"time"
 )
+
+// maxPatiences bounds the objects of which it is known that they are in demand.
+const maxPatiences = 1 << 10
 
 // lineQueues lets the writers of one process who add lines to one object do so
 // together: while one of them is at it, the others gather, and the first of
 // those then acts for all of them. Many writers cost few rewrites that way, and
 // do not defeat one another's conditions.
 type lineQueues struct {
-	mu sync.Mutex // guards waiting
+	mu sync.Mutex // guards both
 	// waiting holds who came while another was at it, by key. A key is there as
 	// long as somebody is.
 	waiting map[string][]*lineCall
+	// patience is what uniters learned of an object, by key; absent is none.
+	patience map[string]time.Duration
 }
 
 // lineCall is one writer.
 type lineCall struct {
-	ctx   context.Context // of its AddLines, for its own lines
-	lines linesFunc
-	err   error            // of its lines, in the last try; the leader's to touch
+	lines []string
 	done  chan error       // gets the outcome if another acted
 	lead  chan []*lineCall // gets all that this one is to act for, itself first
 }
 
 // add has the lines written by run, through this call or another.
-func (q *lineQueues) add(ctx context.Context, key string, lines linesFunc, run func(context.Context, linesFunc) error) error {
-	call := &lineCall{ctx: ctx, lines: lines, done: make(chan error, 1), lead: make(chan []*lineCall, 1)}
+func (q *lineQueues) add(ctx context.Context, key string, lines []string, run func(context.Context, []string) error) error {
+	call := &lineCall{lines: lines, done: make(chan error, 1), lead: make(chan []*lineCall, 1)}
 	if q.enter(key, call) {
 		return q.serve(ctx, key, []*lineCall{call}, run)
 	}
@@ -82,31 +85,22 @@ func (q *lineQueues) leave(key string, call *lineCall) bool {
 }
 
 // serve acts for batch, whose first is the caller, and passes the lead on.
-func (q *lineQueues) serve(ctx context.Context, key string, batch []*lineCall, run func(context.Context, linesFunc) error) error {
-	err := run(ctx, func(context.Context) ([]string, error) { return gather(batch), nil })
+func (q *lineQueues) serve(ctx context.Context, key string, batch []*lineCall, run func(context.Context, []string) error) error {
+	var lines []string
+	for _, c := range batch {
+		lines = append(lines, c.lines...)
+	}
+	err := run(ctx, lines)
 	others := batch[1:]
 	if err != nil && ctx.Err() != nil {
 		q.pass(key, others) // it failed for a reason that is not theirs
 		return err
 	}
 	for _, c := range others {
-		c.done <- errors.Join(c.err, err)
+		c.done <- err
 	}
 	q.pass(key, nil)
-	return errors.Join(batch[0].err, err)
-}
-
-// gather asks everyone for lines. Whose lines fail has none.
-func gather(batch []*lineCall) []string {
-	var all []string
-	for _, c := range batch {
-		var lines []string
-		lines, c.err = c.lines(c.ctx)
-		if c.err == nil {
-			all = append(all, lines...)
-		}
-	}
-	return all
+	return err
 }
 
 // pass makes the first of those left over or waiting act for them all.
@@ -120,4 +114,23 @@ func (q *lineQueues) pass(key string, left []*lineCall) {
 	}
 	q.waiting[key] = nil
 	next[0].lead <- next
+}
+
+func (q *lineQueues) patienceFor(key string) time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.patience[key]
+}
+
+func (q *lineQueues) setPatience(key string, d time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case d == 0:
+		delete(q.patience, key)
+	case q.patience == nil, len(q.patience) >= maxPatiences:
+		q.patience = map[string]time.Duration{key: d}
+	default:
+		q.patience[key] = d
+	}
 }

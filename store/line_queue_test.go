@@ -24,10 +24,6 @@ func held(t *testing.T) (s *store.Store, release func()) {
 	return s, func() { close(gate) }
 }
 
-func line(text string) func(context.Context) ([]string, error) {
-	return func(context.Context) ([]string, error) { return []string{text}, nil }
-}
-
 // TestLinesTogether has 20 writers arrive while one is at it.
 func TestLinesTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -35,7 +31,7 @@ func TestLinesTogether(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 21 {
 			wg.Go(func() {
-				if err := s.Sub("dir").AddLines(t.Context(), "o", line(fmt.Sprint(i))); err != nil {
+				if err := s.Sub("dir").AddLines(t.Context(), "o", []string{fmt.Sprint(i)}, nil); err != nil {
 					t.Errorf("add line %d: %v", i, err)
 				}
 			})
@@ -53,34 +49,33 @@ func TestLinesTogether(t *testing.T) {
 	})
 }
 
-// TestLinesEachFailAlone has one whose lines fail and one who gives up among
+// TestLinesEachFailAlone has one whose line is none and one who gives up among
 // others.
 func TestLinesEachFailAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, release := held(t)
-		broken := errors.New("no lines")
 		canceled, cancel := context.WithCancel(t.Context())
 		results := map[string]error{}
 		var mu sync.Mutex
 		var wg sync.WaitGroup
-		add := func(name string, ctx context.Context, lines func(context.Context) ([]string, error)) {
+		add := func(name string, ctx context.Context, line string) {
 			wg.Go(func() {
-				err := s.AddLines(ctx, "o", lines)
+				err := s.AddLines(ctx, "o", []string{line}, nil)
 				mu.Lock()
 				defer mu.Unlock()
 				results[name] = err
 			})
 			synctest.Wait() // so that they come in this order
 		}
-		add("first", t.Context(), line("first"))
-		add("canceled", canceled, line("canceled"))
-		add("broken", t.Context(), func(context.Context) ([]string, error) { return nil, broken })
-		add("second", t.Context(), line("second"))
+		add("first", t.Context(), "first")
+		add("canceled", canceled, "canceled")
+		add("broken", t.Context(), "bro\nken")
+		add("second", t.Context(), "second")
 		cancel()
 		synctest.Wait()
 		release()
 		wg.Wait()
-		for name, want := range map[string]error{"first": nil, "second": nil, "broken": broken, "canceled": context.Canceled} {
+		for name, want := range map[string]error{"first": nil, "second": nil, "broken": store.ErrInvalid, "canceled": context.Canceled} {
 			if !errors.Is(results[name], want) {
 				t.Errorf("%s: error is %v, want %v", name, results[name], want)
 			}
@@ -104,14 +99,14 @@ func TestLinesLeadPasses(t *testing.T) {
 		})
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			if err := s.AddLines(ctx, "o", line("first")); !errors.Is(err, context.Canceled) {
+			if err := s.AddLines(ctx, "o", []string{"first"}, nil); !errors.Is(err, context.Canceled) {
 				t.Errorf("who gave up: %v, want context.Canceled", err)
 			}
 		})
 		synctest.Wait()
 		for i := range 3 {
 			wg.Go(func() {
-				if err := s.AddLines(t.Context(), "o", line(fmt.Sprint(i))); err != nil {
+				if err := s.AddLines(t.Context(), "o", []string{fmt.Sprint(i)}, nil); err != nil {
 					t.Errorf("who waited: %v", err)
 				}
 			})

@@ -113,12 +113,8 @@ func (b *localBackend) remove(ctx context.Context, key string) error {
 	return b.bucket.Delete(ctx, key, nil)
 }
 
-func (b *localBackend) appendLines(ctx context.Context, key string, lines linesFunc) error {
-	list, err := lines(ctx)
-	if err != nil || len(list) == 0 {
-		return err
-	}
-	return b.bucket.AppendLines(ctx, key, list)
+func (b *localBackend) appendLines(ctx context.Context, key string, lines []string) error {
+	return b.bucket.AppendLines(ctx, key, lines)
 }
 
 func (b *localBackend) pages(prefix, delimiter string) pager {

@@ -21,11 +21,10 @@ type Options struct {
 // FileTracker is the Tracker on a store. It is safe for concurrent use, and any
 // number of them, in any number of processes, may share a root.
 type FileTracker struct {
-	s        *store.Store
-	opts     Options
-	clock    *clock
-	format   formatCache
-	together gatherer
+	s      *store.Store
+	opts   Options
+	clock  *clock
+	format formatCache
 }
 
 var _ Tracker = (*FileTracker)(nil)

@@ -66,7 +66,7 @@ func (f *fsck) remedyOf(l *listing, w Warning, b bodies) remedy {
 // adding appends lines to one of TorchX's text files.
 func (f *fsck) adding(key store.Key, lines []string) func(context.Context) error {
 	return func(ctx context.Context) error {
-		return f.t.s.AddLines(ctx, key, func(context.Context) ([]string, error) { return lines, nil })
+		return f.t.s.AddLines(ctx, key, lines, nil)
 	}
 }
 

@@ -87,35 +87,21 @@ func (t *FileTracker) mirror(ctx context.Context, run RunID, s Source) error {
 	return t.addLine(ctx, s.ID.dir().Join(descendantsDir, run.Encode()), run, s)
 }
 
-// addLine writes alone where a line is appended, else together with the others
-// of this process, each of whom would have to replace the file.
+// addLine adds the name, and where the file is put whole all that others linked
+// meanwhile, so that writers complete each other's work.
 func (t *FileTracker) addLine(ctx context.Context, file store.Key, run RunID, s Source) error {
-	add := func(ctx context.Context) error { return t.s.AddLines(ctx, file, t.lines(run, s)) }
-	if t.s.Capabilities().Append {
-		return add(ctx)
-	}
-	return t.together.do(ctx, file, add)
-}
-
-// lines returns what the text files of an edge must hold. Where they can only be
-// replaced whole, that is every link, so that writers complete each other's
-// work; where a line can be appended, it is the one line.
-func (t *FileTracker) lines(run RunID, s Source) func(context.Context) ([]string, error) {
-	if t.s.Capabilities().Append {
-		return func(context.Context) ([]string, error) { return []string{s.Artifact}, nil }
-	}
-	return func(ctx context.Context) ([]string, error) {
-		list := []string{s.Artifact}
+	return t.s.AddLines(ctx, file, []string{s.Artifact}, func(ctx context.Context) ([]string, error) {
+		var list []string
 		for e, err := range t.s.ListDir(ctx, linkDir(run, s.ID)) {
 			if err != nil {
 				return nil, err
 			}
-			if name, err := decodeArtifact(e.Key.Base()); err == nil && name != s.Artifact {
+			if name, err := decodeArtifact(e.Key.Base()); err == nil {
 				list = append(list, name)
 			}
 		}
 		return list, nil
-	}
+	})
 }
 
 // exists says whether anything at all is kept about run.

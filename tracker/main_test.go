@@ -19,11 +19,17 @@ import (
 // value names a function of helpers.
 const helperVariable = "HEIRLOOM_TRACKER_TEST_HELPER"
 
+// deathVariable has a helper kill itself at the point of that number, see fate;
+// at its end it says how many points it passed.
+const deathVariable = "HEIRLOOM_TRACKER_TEST_DEATH"
+
 func helpers() map[string]func(ctx context.Context, tr *tracker.FileTracker, args []string) error {
 	all := signalHelpers()
 	maps.Copy(all, map[string]func(context.Context, *tracker.FileTracker, []string) error{
 		"record": recordAndTell,
 		"link":   addLinks,
+		"mix":    addMixed,
+		"deed":   doDeed,
 	})
 	return all
 }
@@ -40,7 +46,22 @@ func TestMain(m *testing.M) {
 }
 
 func help(do func(context.Context, *tracker.FileTracker, []string) error, url string, args []string) error {
-	s, err := store.Open(context.Background(), url, nil)
+	death, isMortal := os.LookupEnv(deathVariable)
+	if !isMortal {
+		return on(url, nil, do, args)
+	}
+	var f fate
+	if _, err := fmt.Sscan(death, &f.last); err != nil {
+		return err
+	}
+	err := on(url, &store.Options{Intercept: f.intercept}, do, args)
+	fmt.Println(f.passed.Load())
+	return err
+}
+
+// on does it with the tracker at url.
+func on(url string, opts *store.Options, do func(context.Context, *tracker.FileTracker, []string) error, args []string) error {
+	s, err := store.Open(context.Background(), url, opts)
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,8 @@ func onDisk(t T, s *store.Store) {
 	put(t, s, "dir/put", pattern(10_000))
 	must(t, s.Create(ctx, "dir/create", []byte(pattern(10_000))), "create")
 	must(t, second(s.PutFrom(ctx, "dir/stream", strings.NewReader(pattern(9<<20)), 9<<20)), "put a stream")
-	must(t, s.AddLines(ctx, "dir/lines", constant("one")), "add a line")
-	must(t, s.AddLines(ctx, "dir/lines", constant("two")), "add another line")
+	must(t, s.AddLines(ctx, "dir/lines", []string{"one"}, nil), "add a line")
+	must(t, s.AddLines(ctx, "dir/lines", []string{"two"}, nil), "add another line")
 	for _, key := range []store.Key{"dir/put", "dir/create", "dir/stream", "dir/lines"} {
 		path, ok := s.LocalPath(key)
 		if !ok {

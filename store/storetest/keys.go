@@ -81,7 +81,7 @@ func badKeys(t T, s *store.Store) {
 			"get": second(s.Get(ctx, k)), "open": second(s.Open(ctx, k)), "stat": second(s.Stat(ctx, k)),
 			"put": s.Put(ctx, k, nil), "create": s.Create(ctx, k, nil), "delete": s.Delete(ctx, k),
 			"stream": second(s.PutFrom(ctx, k, strings.NewReader(""), 0)),
-			"append": s.AddLines(ctx, k, constant("x")),
+			"append": s.AddLines(ctx, k, []string{"x"}, nil),
 		} {
 			wantKind(t, err, store.ErrInvalid, "%s %q", verb, k)
 		}

@@ -18,11 +18,6 @@ func lineCases() []Case {
 	}
 }
 
-// constant is a source of lines that does not change.
-func constant(lines ...string) func(context.Context) ([]string, error) {
-	return func(context.Context) ([]string, error) { return lines, nil }
-}
-
 func addsLines(t T, s *store.Store) {
 	ctx := t.Context()
 	for _, c := range []struct {
@@ -45,7 +40,7 @@ func addsLines(t T, s *store.Store) {
 			put(t, s, key, c.before)
 		}
 		for range 2 {
-			must(t, s.AddLines(ctx, key, constant(c.add...)), "add lines %s", c.name)
+			must(t, s.AddLines(ctx, key, c.add, nil), "add lines %s", c.name)
 		}
 		if c.want == "-" {
 			wantAbsent(t, s, key)
@@ -53,11 +48,13 @@ func addsLines(t T, s *store.Store) {
 			wantBody(t, s, key, c.want)
 		}
 	}
-	wantKind(t, s.AddLines(ctx, "dir/bad", constant("a\nb")), store.ErrInvalid, "add a line with a break")
+	wantKind(t, s.AddLines(ctx, "dir/bad", []string{"a\nb"}, nil), store.ErrInvalid, "add a line with a break")
 	broken := errors.New("no lines")
-	err := s.AddLines(ctx, "dir/bad", func(context.Context) ([]string, error) { return nil, broken })
-	wantKind(t, err, broken, "add lines that cannot be told")
-	wantAbsent(t, s, "dir/bad")
+	err := s.AddLines(ctx, "dir/bad", []string{"a"}, func(context.Context) ([]string, error) { return nil, broken })
+	if !s.Capabilities().Append {
+		wantKind(t, err, broken, "add lines when those of others cannot be told")
+		wantAbsent(t, s, "dir/bad")
+	}
 }
 
 // linesRace has writers that record each line elsewhere first, as AddLines asks
@@ -66,8 +63,8 @@ func linesRace(t T, s *store.Store) {
 	const writers = 16
 	each := Rounds(60)
 	var mu sync.Mutex
-	recorded := []string{"all"}
-	lines := func(context.Context) ([]string, error) {
+	recorded := []string{}
+	others := func(context.Context) ([]string, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		return slices.Clone(recorded), nil
@@ -76,10 +73,11 @@ func linesRace(t T, s *store.Store) {
 	for w := range writers {
 		wg.Go(func() {
 			for i := range each {
+				lines := []string{fmt.Sprintf("%d-%d", w, i), "all"}
 				mu.Lock()
-				recorded = append(recorded, fmt.Sprintf("%d-%d", w, i))
+				recorded = append(recorded, lines...)
 				mu.Unlock()
-				if err := s.AddLines(t.Context(), "lines", lines); err != nil {
+				if err := s.AddLines(t.Context(), "lines", lines, others); err != nil {
 					t.Errorf("add lines: %v", err)
 				}
 			}
