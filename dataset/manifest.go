@@ -28,9 +28,11 @@ type Manifest struct {
 	Created     time.Time    `json:"created"`
 	Spec        specRecord   `json:"spec"`
 	Schema      []Field      `json:"schema"` // of every file
-	Rows        int64        `json:"rows"`   // in all files
-	Bytes       int64        `json:"bytes"`  // of all files
-	Files       []File       `json:"files"`  // in the order of the rows
+	// Partition lists the columns that directories within this one stand for, the outer first.
+	Partition []Field `json:"partition,omitempty"`
+	Rows      int64   `json:"rows"`  // in all files
+	Bytes     int64   `json:"bytes"` // of all files
+	Files     []File  `json:"files"` // in the order of the rows
 }
 
 // Field is one column as stored.
@@ -38,11 +40,16 @@ type Field struct {
 	Name     string `json:"name"`
 	Type     string `json:"type"` // in Arrow's notation: int32, float32, utf8, list<item: int64>
 	Nullable bool   `json:"nullable"`
+	// Shape is that of the value in every row, where lists have the same length
+	// in all of them; nil = a scalar, or lengths differ. A null has no shape.
+	Shape []int64 `json:"shape,omitempty"`
+	// MaxLength is the length of the longest list, the outermost where they are nested; 0 = no list.
+	MaxLength int64 `json:"max_length,omitempty"`
 }
 
 // File is one Parquet file.
 type File struct {
-	Name      string       `json:"name"` // within the directory
+	Name      string       `json:"name"` // within the directory; with slashes where it is partitioned
 	Rows      int64        `json:"rows"`
 	Bytes     int64        `json:"bytes"`
 	RowGroups int          `json:"row_groups"`
@@ -51,6 +58,19 @@ type File struct {
 	// piece of BlockBytes bytes, the last one shorter. Every read is checked by it.
 	BlockBytes int64    `json:"block_bytes"`
 	CRC32C     []string `json:"crc32c"`
+	// Columns sums up the values of each column, by the path of Parquet ("at.x",
+	// "tags.list.element"). It is nil for files of over 1,000 columns, and was before 2026-11.
+	Columns map[string]ColumnStats `json:"columns,omitempty"`
+}
+
+// ColumnStats sums up the values of one column in one file. Min and Max are
+// JSON: a number, true or false, or a string, which holds times as RFC 3339, dates as
+// 2006-01-02 and decimals as digits. They are nil where all is null, where the type has no
+// order, and for text of over 64 bytes; NaN counts for nothing.
+type ColumnStats struct {
+	Nulls int64           `json:"nulls"`
+	Min   json.RawMessage `json:"min,omitempty"`
+	Max   json.RawMessage `json:"max,omitempty"`
 }
 
 // specRecord is a Spec as JSON.
@@ -61,6 +81,7 @@ type specRecord struct {
 	Options  map[string]string `json:"options,omitempty"`
 	Split    Split             `json:"split"`
 	Seed     uint64            `json:"seed"`
+	Files    FileOptions       `json:"files,omitzero"`
 }
 
 // Claim is who took an index, for the time until the commit and for whoever

@@ -30,14 +30,14 @@ func newUUID(epoch int64) (string, error) {
 
 // partName follows Spark: number of the part, the writer's uuid, and c000 for
 // the first file of a task.
-func partName(n int, uuid string) string {
-	return fmt.Sprintf("part-%05d-%s-c000.zstd.parquet", n, uuid)
+func partName(n int, uuid, compression string) string {
+	return fmt.Sprintf("part-%05d-%s-c000.%s.parquet", n, uuid, compression)
 }
 
 // partEpoch returns the epoch in a name that partName made, and whether it is
 // such a name.
 func partEpoch(name string) (int64, bool) {
-	match := regexp.MustCompile(`^part-\d{5,}-[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-(\d{12})-c000\.zstd\.parquet$`).FindStringSubmatch(name)
+	match := regexp.MustCompile(`^part-\d{5,}-[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-(\d{12})-c000\.(?:zstd|snappy)\.parquet$`).FindStringSubmatch(name)
 	if match == nil {
 		return 0, false
 	}

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/compress"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/heirloom-ml/heirloom/store"
@@ -25,41 +24,45 @@ type limits struct {
 	groupRows  int64 // rows of a row group
 	groupBytes int64 // bytes of a row group, compressed; it is in memory until it ends
 	partBytes  int64 // bytes of a file
+	pageBytes  int64 // bytes of the pages of all columns that are being filled
 }
 
 // usualLimits are those of Spark where it has any.
 func usualLimits() limits {
-	return limits{groupRows: 1 << 20, groupBytes: 64 << 20, partBytes: 128 << 20}
+	return limits{groupRows: 1 << 20, groupBytes: 64 << 20, partBytes: 128 << 20, pageBytes: 64 << 20}
 }
 
 // partWriter writes one Parquet file straight into the store. It appears there
 // when it is complete, or not at all.
 type partWriter struct {
+	dir     string // within that of the split
+	name    string // within that of the split
 	key     store.Key
 	limits  limits
 	sums    *sums
 	pipe    *io.PipeWriter
 	upload  *errgroup.Group // one goroutine, which reads the pipe; close and abort wait for it
 	stored  store.Object    // set by upload
-	parquet *pqarrow.FileWriter
+	parquet encoder
 	rows    int64
 	inGroup int64 // rows in the current row group
 	groups  int
 }
 
-// newPartWriter starts a file. dictionary names the columns to be encoded with one.
-func newPartWriter(ctx context.Context, s *store.Store, key store.Key, schema *arrow.Schema, dictionary []string, l limits) (*partWriter, error) {
+// newPartWriter starts a file in a directory within split, "" = in split itself.
+func newPartWriter(ctx context.Context, s *store.Store, split store.Key, dir, name string, schema *arrow.Schema, properties *parquet.WriterProperties, l limits) (*partWriter, error) {
+	name = path.Join(dir, name)
+	key := split.Join(name)
 	shareEncoder()
 	reader, writer := io.Pipe()
-	p := &partWriter{key: key, limits: l, sums: newSums(), pipe: writer, upload: new(errgroup.Group)}
+	p := &partWriter{dir: dir, name: name, key: key, limits: l, sums: newSums(), pipe: writer, upload: new(errgroup.Group)}
 	p.upload.Go(func() (err error) {
 		p.stored, err = s.PutFrom(ctx, key, reader, -1)
 		reader.CloseWithError(errors.Join(err, io.ErrClosedPipe)) // whoever still writes must not wait
 		return err
 	})
 	err := guarded("write", key, store.ErrInvalid, func() (err error) {
-		p.parquet, err = pqarrow.NewFileWriter(schema, io.MultiWriter(p.sums, writer), properties(dictionary, l),
-			pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+		p.parquet, err = newEncoder(schema, io.MultiWriter(p.sums, writer), properties)
 		return err
 	})
 	if err != nil {
@@ -68,12 +71,17 @@ func newPartWriter(ctx context.Context, s *store.Store, key store.Key, schema *a
 	return p, nil
 }
 
-func properties(dictionary []string, l limits) *parquet.WriterProperties {
+// The bounds of a page, in bytes before it is compressed.
+const minPage, maxPage = 8 << 10, 1 << 20
+
+// properties are those of a file. dictionary names the columns to be encoded with
+// one, page is the size of a page within bounds.
+func properties(o FileOptions, dictionary []string, page int64) *parquet.WriterProperties {
 	options := []parquet.WriterProperty{
-		parquet.WithCompression(compress.Codecs.Zstd),
+		parquet.WithCompression(o.codec()),
 		parquet.WithDictionaryDefault(false),
 		parquet.WithStats(true),
-		parquet.WithMaxRowGroupLength(l.groupRows),
+		parquet.WithDataPageSize(min(max(page, minPage), maxPage)),
 		parquet.WithVersion(parquet.V2_LATEST),
 	}
 	for _, column := range dictionary {
@@ -139,7 +147,7 @@ func (p *partWriter) close() (File, error) {
 	if err := p.upload.Wait(); err != nil {
 		return File{}, err
 	}
-	file := p.sums.file(p.key.Base())
+	file := p.sums.file(p.name)
 	file.Rows, file.RowGroups = p.rows, p.groups
 	if p.stored.Size != file.Bytes {
 		return File{}, failure("write", p.key, store.ErrCorrupt,

@@ -28,6 +28,8 @@ type Spec struct {
 	Split Split
 	// Seed of what is drawn at random, such as the split.
 	Seed uint64
+	// Files says how the rows lie in files.
+	Files FileOptions
 }
 
 // Source is one thing the rows come from. A URI alone does not say which bytes
@@ -83,6 +85,8 @@ func (s Split) names() []Name {
 //	split.val, split.test         the shortest decimal that reads back equal
 //	split.column, split.stratify  the name
 //	seed       decimal; always present
+//	files.compression   unless it is zstd
+//	files.partition_by  the names, in order
 //
 // A field added later is absent from the specs of today, which keep their
 // fingerprints.
@@ -122,6 +126,7 @@ func (s Spec) canonical() []byte {
 	field("split.column", present(s.Split.Column)...)
 	field("split.stratify", present(s.Split.Stratify)...)
 	field("seed", strconv.FormatUint(s.Seed, 10))
+	s.Files.canonical(field)
 	return out
 }
 
@@ -165,7 +170,7 @@ func (s Spec) check() error {
 		}
 		seen[column] = true
 	}
-	return s.Split.check()
+	return errors.Join(s.Split.check(), s.Files.check())
 }
 
 func (s Split) check() error {

@@ -146,7 +146,14 @@ func (w *Writer) publish(ctx context.Context, dir store.Key, m *Manifest) (store
 func (w *Writer) manifest(name Name, split *splitWriter, created time.Time) *Manifest {
 	m := &Manifest{
 		Version: formatVersion, Fingerprint: w.claim.Fingerprint, Split: name, Index: w.claim.Index, Epoch: w.claim.Epoch,
-		Created: created, Spec: specRecord(w.spec), Schema: fields(w.schema), Rows: split.rows, Files: split.files,
+		Created: created, Spec: specRecord(w.spec), Rows: split.rows, Files: split.files,
+	}
+	for _, field := range split.shapes.describe(fields(w.schema)) {
+		if w.stored.HasField(field.Name) {
+			m.Schema = append(m.Schema, field)
+		} else {
+			m.Partition = append(m.Partition, field)
+		}
 	}
 	for _, file := range split.files {
 		m.Bytes += file.Bytes

@@ -163,7 +163,7 @@ func TestPartName(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := partName(7, uuid)
+		name := partName(7, uuid, zstdCompression)
 		if got, ok := partEpoch(name); !ok || got != epoch {
 			t.Errorf("partEpoch(%s) = %d, %v; want %d", name, got, ok, epoch)
 		}
