@@ -22,6 +22,8 @@ type longWrite struct {
 	cond  condition // with the id that the object is marked with
 	// resumed says that an earlier process began it, and may have ended it too.
 	resumed bool
+	// lost is when a begin was tried whose answer never came, nil if each came.
+	lost *span
 
 	mu    sync.Mutex   // guards parts
 	parts map[int]part // by number
@@ -32,11 +34,16 @@ func (s *Store) newLongWrite(back parted, key Key, full string, create bool) *lo
 	return &longWrite{store: s, back: back, key: key, full: full, cond: cond, parts: map[int]part{}}
 }
 
+// begin opens the upload. Where it fails, abort is to be called all the same.
 func (w *longWrite) begin(ctx context.Context) error {
-	_, err := w.store.do(ctx, Request{Op: "begin", Key: string(w.key)}, func(ctx context.Context) (err error) {
+	start := time.Now()
+	unsure, err := w.store.do(ctx, Request{Op: "begin", Key: string(w.key)}, func(ctx context.Context) (err error) {
 		w.token, err = w.back.begin(ctx, w.full, w.cond.id)
 		return err
 	})
+	if unsure || err != nil && (isEnded(err) || errors.Is(err, ErrUnavailable)) {
+		w.lost = &span{from: start, to: time.Now()}
+	}
 	return err
 }
 
@@ -157,6 +164,7 @@ func (w *crcWriter) Write(p []byte) (int, error) {
 
 // abort frees what was sent, also when ctx has ended.
 func (w *longWrite) abort(ctx context.Context) error {
+	w.dropLost(ctx)
 	if w.token == "" {
 		return nil
 	}

@@ -101,16 +101,17 @@ func (s *Store) putParts(ctx context.Context, w *longWrite, source io.Reader, si
 	if last {
 		return s.writeBody(ctx, "put", w.key, w.full, first, condition{})
 	}
-	if err := w.begin(ctx); err != nil {
-		return Object{}, err
-	}
 	var obj Object
-	if err = w.sendStream(ctx, first, source, sizes); err == nil {
+	if err = w.begin(ctx); err == nil {
+		err = w.sendStream(ctx, first, source, sizes)
+	}
+	if err == nil {
 		obj, err = w.complete(ctx)
 	}
 	if err != nil {
 		return Object{}, errors.Join(s.wrap("put", string(w.key), err), w.abort(ctx))
 	}
+	w.dropLost(ctx)
 	return obj, nil
 }
 

@@ -250,6 +250,7 @@ func (u *uploadOf) isThere(ctx context.Context, n int, p part, sum func() (uint3
 // end keeps what was sent for a later try where that can help, and gives it up
 // elsewhere.
 func (u *uploadOf) end(ctx context.Context, err error) error {
+	u.write.dropLost(ctx)
 	switch {
 	case err == nil:
 		return u.notes.remove()
