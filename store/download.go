@@ -20,8 +20,11 @@ import (
 // before.
 //
 // What a killed process has fetched is taken up by the same call. One that fails
-// or is cancelled leaves that behind only if opts.JournalDir is set. opts may be
-// nil.
+// or is cancelled leaves that behind only if opts.JournalDir is set. Where the
+// file system takes a file only from front to back, as the mounts of object
+// stores do, ranges are held in memory until it is their turn, nothing can be
+// taken up, and what a killed process left is removed by the same call a day
+// later. opts may be nil.
 func (s *Store) Download(ctx context.Context, key Key, path string, opts *TransferOptions) (Transferred, error) {
 	obj, err := s.Stat(ctx, key)
 	if err != nil {

@@ -26,8 +26,11 @@ type downloadOf struct {
 	root  *os.Root
 	name  string // of the target, a slash path below root
 	part  *partFile
-	size  int64        // of a range, in bytes
-	noted map[int]part // ranges of an earlier try
+	// inSequence is whether the target's file system takes a file only from front
+	// to back.
+	inSequence bool
+	size       int64        // of a range, in bytes
+	noted      map[int]part // ranges of an earlier try
 
 	tally
 	ranges []part // those that are there; each written by one goroutine
@@ -44,11 +47,16 @@ type rangeHead struct {
 // root, anew where it is replaced meanwhile.
 func (m *mover) download(ctx context.Context, obj Object, root *os.Root, name string) (Transferred, error) {
 	for try := 0; ; try++ {
-		d := &downloadOf{mover: m, obj: obj, root: root, name: name, size: m.rangeOf(obj.Size)}
+		d := &downloadOf{mover: m, obj: obj, root: root, name: name, size: m.rangeOf(obj.Size), inSequence: m.inSequence.Load()}
 		t, err := d.run(ctx)
 		if err == nil {
 			m.meter.fileDone()
 			return t, nil
+		}
+		if !d.inSequence && refusesPlaces(err) {
+			m.inSequence.Store(true)
+			m.meter.restart(d.arrived, d.resumed)
+			continue
 		}
 		if !errors.Is(err, ErrConflict) || try == maxRestarts {
 			return Transferred{}, m.failed(string(obj.Key), err)
@@ -75,9 +83,12 @@ func (d *downloadOf) run(ctx context.Context) (t Transferred, err error) {
 		return t, err
 	}
 	defer func() { err = errors.Join(err, d.end(ctx, err)) }()
-	if d.short() {
+	switch {
+	case d.short():
 		err = d.fetchWhole(ctx)
-	} else {
+	case d.inSequence:
+		err = d.fetchInOrder(ctx)
+	default:
 		err = d.fetchRanges(ctx)
 	}
 	if err != nil {
@@ -87,6 +98,11 @@ func (d *downloadOf) run(ctx context.Context) (t Transferred, err error) {
 	t = Transferred{Object: d.obj, CRC32C: crc, Resumed: d.resumed}
 	if !d.short() {
 		if err := d.mover.verify(ctx, t); err != nil {
+			return t, err
+		}
+	}
+	if d.inSequence {
+		if err := d.part.closeFile(); err != nil { // which is when such a file system takes it
 			return t, err
 		}
 	}
@@ -111,8 +127,11 @@ func (d *downloadOf) begin() error {
 		return err
 	}
 	identity := d.mover.store.rootURL() + "\x00" + d.mover.store.prefix + string(d.obj.Key) + "\x00" + path.Base(d.name)
-	p, err := openPart(d.root, dir, identity)
-	d.part = p
+	open := openPart
+	if d.inSequence {
+		open = openPartInSequence
+	}
+	d.part, err = open(d.root, dir, identity)
 	return err
 }
 
@@ -140,10 +159,12 @@ func (d *downloadOf) fetchWhole(ctx context.Context) error {
 		defer r.Close()
 		d.mover.meter.expect(0, r.Object().Size-d.obj.Size)
 		d.obj = r.Object()
-		if err := d.part.file.Truncate(0); err != nil {
-			return err
+		if !d.inSequence {
+			if err := d.part.file.Truncate(0); err != nil {
+				return err
+			}
 		}
-		p, err := d.copy(r, 0)
+		p, err := d.copy(r, d.part.file)
 		if err == nil && p.size != d.obj.Size {
 			err = &Error{Kind: ErrCorrupt, Err: fmt.Errorf("%d of %d bytes arrived", p.size, d.obj.Size)}
 		}
@@ -220,20 +241,26 @@ func (d *downloadOf) fetchRange(ctx context.Context, n int) error {
 		d.mover.meter.resumed(length)
 		return nil
 	}
-	r, err := d.mover.store.OpenRange(ctx, d.obj.Key, offset, length, d.obj.Version)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	p, err := d.copy(r, offset)
-	if err == nil && p.size != length {
-		err = &Error{Kind: ErrCorrupt, Err: fmt.Errorf("%d of %d bytes arrived", p.size, length)}
-	}
+	p, err := d.fetch(ctx, offset, length, io.NewOffsetWriter(d.part.file, offset))
 	if err != nil {
 		return err
 	}
 	d.ranges[n] = p
 	return d.part.notes.Append(partNote{N: n, Size: p.size, CRC32C: p.crc})
+}
+
+// fetch gives length bytes of the object from offset on to a writer.
+func (d *downloadOf) fetch(ctx context.Context, offset, length int64, to io.WriterAt) (part, error) {
+	r, err := d.mover.store.OpenRange(ctx, d.obj.Key, offset, length, d.obj.Version)
+	if err != nil {
+		return part{}, err
+	}
+	defer r.Close()
+	p, err := d.copy(r, to)
+	if err == nil && p.size != length {
+		err = &Error{Kind: ErrCorrupt, Err: fmt.Errorf("%d of %d bytes arrived", p.size, length)}
+	}
+	return p, err
 }
 
 // holds reports whether the bytes that an earlier try noted are in the file.
@@ -253,14 +280,14 @@ func (d *downloadOf) holds(offset int64, p part) bool {
 	return crc == p.crc
 }
 
-// copy writes all of r at offset.
-func (d *downloadOf) copy(r io.Reader, offset int64) (p part, err error) {
+// copy writes all of r, from front to back.
+func (d *downloadOf) copy(r io.Reader, to io.WriterAt) (p part, err error) {
 	buffer := d.mover.copies.Get().(*[]byte)
 	defer d.mover.copies.Put(buffer)
 	for {
 		n, err := io.ReadFull(r, *buffer)
 		if n > 0 {
-			if _, err := d.part.file.WriteAt((*buffer)[:n], offset+p.size); err != nil {
+			if _, err := to.WriteAt((*buffer)[:n], p.size); err != nil {
 				return p, err
 			}
 			p.crc = addCRC(p.crc, (*buffer)[:n])

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -25,6 +26,9 @@ type mover struct {
 	memory *semaphore.Weighted
 	meter  *transferMeter
 	copies sync.Pool // of *[]byte, copyBuffer long
+	// inSequence is set once the file system of a download has shown that it takes
+	// a file only from front to back.
+	inSequence atomic.Bool
 }
 
 // newMover begins a transfer, whose requests are made with the context that it

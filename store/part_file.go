@@ -33,7 +33,7 @@ type partFile struct {
 	root  *os.Root
 	dir   string // of the target, a slash path below root
 	id    string
-	file  *os.File
+	file  *os.File      // nil once it is closed
 	notes *journal.File // nil if it has none
 }
 
@@ -53,6 +53,9 @@ func openPart(root *os.Root, dir, identity string) (*partFile, error) {
 			return p, nil
 		}
 		f.Close() // nothing was written to it
+		if refusesPlaces(err) {
+			return nil, errors.Join(err, root.Remove(p.name(partEnd))) // nobody else can have it either
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -118,5 +121,14 @@ func (p *partFile) close() error {
 	if p.notes != nil {
 		p.notes.Close() // each note is written by then
 	}
-	return p.file.Close()
+	return p.closeFile()
+}
+
+func (p *partFile) closeFile() error {
+	if p.file == nil {
+		return nil
+	}
+	f := p.file
+	p.file = nil
+	return f.Close()
 }
