@@ -19,7 +19,8 @@ type transferMeter struct {
 	mu      sync.Mutex // guards all below, and orders the calls of report
 	now     Progress
 	shown   time.Time // of the last report; the beginning, before
-	counted int64     // bytes moved until then, without those of an earlier try
+	told    bool      // of bytes at all
+	counted int64     // bytes moved or checked until then, without those of an earlier try
 	weight  float64   // of the rates so far, to 1
 }
 
@@ -43,6 +44,12 @@ func (m *transferMeter) restart(bytes, resumed int64) {
 	m.change(func(p *Progress) { p.Bytes -= bytes; p.Resumed -= resumed })
 }
 
+// toCheck adds to what is to be read before, checked what was.
+func (m *transferMeter) toCheck(bytes int64) {
+	m.change(func(p *Progress) { p.CheckedTotal += bytes })
+}
+func (m *transferMeter) checked(bytes int64) { m.change(func(p *Progress) { p.Checked += bytes }) }
+
 // fileDone counts a file.
 func (m *transferMeter) fileDone() { m.change(func(p *Progress) { p.Files++ }) }
 
@@ -57,7 +64,9 @@ func (m *transferMeter) change(do func(*Progress)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	do(&m.now)
-	if now := time.Now(); now.Sub(m.shown) >= reportEvery {
+	first := !m.told && m.now.Bytes+m.now.Checked > 0
+	if now := time.Now(); first || now.Sub(m.shown) >= reportEvery {
+		m.told = m.told || first
 		m.tell(now)
 	}
 }
@@ -69,7 +78,7 @@ func (m *transferMeter) tell(now time.Time) {
 		return
 	}
 	if passed := now.Sub(m.shown); passed > 0 {
-		moved := m.now.Bytes - m.now.Resumed
+		moved := m.now.Bytes - m.now.Resumed + m.now.Checked
 		keep := math.Exp2(-float64(passed) / float64(rateHalf))
 		rate := max(float64(moved-m.counted), 0) / passed.Seconds()
 		sum := m.now.Rate*m.weight*keep + rate*(1-keep)
@@ -78,7 +87,8 @@ func (m *transferMeter) tell(now time.Time) {
 		m.shown, m.counted = now, moved
 	}
 	m.now.ETA = 0
-	if left := m.now.BytesTotal - m.now.Bytes; left > 0 && m.now.Rate > 0 {
+	checked := m.now.Checked == m.now.CheckedTotal // else much of it may not be moved at all
+	if left := m.now.BytesTotal - m.now.Bytes; left > 0 && m.now.Rate > 0 && checked {
 		m.now.ETA = time.Duration(float64(left) / m.now.Rate * float64(time.Second))
 	}
 	m.report(m.now)

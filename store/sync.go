@@ -57,6 +57,10 @@ type SyncOptions struct {
 	// Skip leaves out a file, or a directory with all below it, by its slash path.
 	Skip func(path string) bool
 
+	// Progress is called as that of TransferOptions is, over all passes: for what
+	// is read to learn whether it is new, and for what is sent. Nil is nobody.
+	Progress func(Progress)
+
 	Parallel int              // files at once, and at most parts of a long one; 0 is 8
 	PartSize int64            // bytes of a part of a long file; 0 is by the backend and the size
 	Now      func() time.Time // the clock; nil is time.Now
@@ -71,6 +75,7 @@ type Sync struct {
 	prefix Key
 	opts   SyncOptions
 	state  string
+	meter  *transferMeter
 
 	mu      sync.Mutex // guards what follows, held for a whole pass
 	judge   *settle.Judge
@@ -87,6 +92,7 @@ func (s *Store) NewSync(dir string, prefix Key, opts *SyncOptions) (*Sync, error
 	if opts != nil {
 		y.opts = *opts
 	}
+	y.meter = newTransferMeter(y.opts.Progress)
 	if _, err := s.full(prefix); err != nil {
 		return nil, s.wrap("sync", string(prefix), err)
 	}
@@ -198,6 +204,7 @@ func (y *Sync) pass(ctx context.Context, w writer) (SyncReport, error) {
 	}
 	p := &syncPass{Sync: y, vouched: w == vouched, final: w == ended, long: make(chan struct{}, longFiles)}
 	err := p.run(ctx)
+	y.meter.finish()
 	p.report.sort()
 	return p.report, err
 }

@@ -47,6 +47,7 @@ func (p *syncPass) run(ctx context.Context) error {
 	}
 	p.findMarks()
 	p.recall()
+	p.expect()
 	units := p.cut()
 	if p.opts.Delete && scanErr == nil {
 		p.deleteShadowed(ctx)
@@ -187,6 +188,7 @@ func (p *syncPass) wait(item *syncItem, reason string) {
 	defer p.lock.Unlock()
 	if !item.busy {
 		item.busy = true
+		p.unexpect(item)
 		p.report.Waiting = append(p.report.Waiting, SyncFile{Path: item.path, Reason: reason})
 	}
 }

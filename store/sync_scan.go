@@ -22,6 +22,7 @@ type syncItem struct {
 	young  bool   // it was read so soon after its last change that a further one may not show
 	sent   bool   // the store holds exactly this
 	busy   bool   // it waits for a later pass
+	share  syncShare
 }
 
 // newest is when it was last changed, in nanoseconds.

@@ -87,6 +87,7 @@ func walkLess(a, b string) bool {
 func (p *syncPass) read(ctx context.Context, item *syncItem) {
 	if item.digest == "" {
 		err := p.hash(ctx, item)
+		p.checked(item, -1)
 		switch {
 		case errors.Is(err, errChanged), errors.Is(err, fs.ErrNotExist):
 			p.wait(item, "it changed while it was read")
@@ -98,17 +99,19 @@ func (p *syncPass) read(ctx context.Context, item *syncItem) {
 			return
 		}
 	}
-	if item.sent = p.holds(item); item.sent {
-		return
-	}
-	found, err := p.compare(ctx, item)
-	if err != nil && ctx.Err() == nil {
-		p.fail(item, err)
-		return
-	}
+	found := p.holds(item)
 	if !found {
-		_ = p.journal.put(p.record(item))
+		var err error
+		if found, err = p.compare(ctx, item); err != nil && ctx.Err() == nil {
+			p.fail(item, err)
+			return
+		}
 	}
+	if item.sent = found; found {
+		p.unexpect(item)
+		return
+	}
+	_ = p.journal.put(p.record(item))
 }
 
 // coarseTick is that of the coarsest clock of a file system. What was changed
@@ -135,7 +138,9 @@ func (p *syncPass) hash(ctx context.Context, item *syncItem) error {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		return src.Read(b)
+		n, err := src.Read(b)
+		p.checked(item, int64(n))
+		return n, err
 	}), make([]byte, 256<<10)); err != nil {
 		return err
 	}
@@ -174,7 +179,6 @@ func (p *syncPass) compare(ctx context.Context, item *syncItem) (bool, error) {
 	if DigestFrom(sum) != item.digest {
 		return false, nil
 	}
-	item.sent = true
 	p.noteSent(item, obj.Version)
 	return true, nil
 }
@@ -184,6 +188,9 @@ func (p *syncPass) send(ctx context.Context, item *syncItem) {
 		return
 	}
 	obj, err := p.put(ctx, item)
+	if err != nil {
+		p.moving(item, -item.share.moved)
+	}
 	if err == nil && obj.Version == "" {
 		obj, err = p.store.Stat(ctx, obj.Key)
 	}
@@ -204,6 +211,7 @@ func (p *syncPass) send(ctx context.Context, item *syncItem) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	p.objects[obj.Key] = obj
+	p.arrived(item)
 	item.sent = true
 	p.report.Uploaded++
 	p.report.Bytes += item.id.Size
@@ -230,6 +238,8 @@ func (p *syncPass) put(ctx context.Context, item *syncItem) (Object, error) {
 			return Object{}, err
 		}
 		r = bytes.NewReader(body)
+	} else {
+		src.read = func(n int) { p.moving(item, int64(n)) }
 	}
 	obj, err := p.store.PutFrom(ctx, p.key(item.path), r, id.Size)
 	if err != nil && src.err != nil {
@@ -256,6 +266,7 @@ func (p *syncPass) putLong(ctx context.Context, item *syncItem) (Object, error) 
 	t, err := p.store.Upload(ctx, p.local(item.path), p.key(item.path), &TransferOptions{
 		Parallel: min(longParts, p.parallel()), PartSize: p.opts.PartSize, Memory: defaultMemory / longFiles,
 		JournalDir: filepath.Join(p.state, "parts"), expect: &item.crc,
+		Progress: func(now Progress) { p.moving(item, now.Bytes-item.share.moved) },
 	})
 	if errors.Is(err, ErrConflict) {
 		err = errChanged
@@ -271,6 +282,7 @@ type fileSource struct {
 	left int64
 	sum  hash.Hash // nil is not to be checked
 	want Digest
+	read func(n int) // learns of bytes given out; nil is nobody
 	err  error
 }
 
@@ -283,6 +295,9 @@ func (s *fileSource) Read(b []byte) (int, error) {
 	}
 	n, err := s.f.Read(b[:min(int64(len(b)), s.left)])
 	s.left -= int64(n)
+	if s.read != nil {
+		s.read(n)
+	}
 	if s.sum != nil {
 		s.sum.Write(b[:n])
 	}

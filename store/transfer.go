@@ -18,8 +18,8 @@ type TransferOptions struct {
 	// notes beside its target.
 	JournalDir string
 
-	// Progress is called now and then from one goroutine at a time, and once at
-	// the end. Nil is nobody.
+	// Progress is called from one goroutine at a time: with the first bytes, now
+	// and then, and once at the end. Nil is nobody.
 	Progress func(Progress)
 
 	// expect is the CRC-32C that an uploaded file must have, else it has changed:
@@ -34,11 +34,14 @@ type TransferOptions struct {
 
 // Progress is how far a transfer has come.
 type Progress struct {
-	Files, FilesTotal int           // files done, and known so far
-	Bytes, BytesTotal int64         // bytes done, those found from an earlier try among them, and known so far
-	Resumed           int64         // bytes that an earlier try had moved
-	Rate              float64       // bytes per second of late
-	ETA               time.Duration // to the end at that rate, 0 if unknown
+	Files, FilesTotal int   // files done, and known so far
+	Bytes, BytesTotal int64 // bytes done, those found from an earlier try among them, and known so far
+	Resumed           int64 // bytes that an earlier try had moved
+	// Checked bytes were read to learn whether they are to be moved, of those that
+	// have to be. Sync alone does so.
+	Checked, CheckedTotal int64
+	Rate                  float64       // bytes per second of late, moved or checked
+	ETA                   time.Duration // to the end at that rate, 0 if unknown
 }
 
 // Transferred is one file that was moved.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/config"
+	"github.com/heirloom-ml/heirloom/cmd/internal/progress"
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 	"github.com/heirloom-ml/heirloom/store"
 )
@@ -84,6 +86,14 @@ func (a *app) storeSync(c *cobra.Command, args []string, f syncFlags) error {
 	if _, err := a.format(documentFormats()); err != nil {
 		return err
 	}
+	for _, name := range []string{"every", "stable", "grace"} {
+		if c.Flags().Changed(name) && !f.watch {
+			return &advised{
+				err:    &usageError{text: fmt.Sprintf("--%s changes nothing without --watch: the directory is mirrored once", name)},
+				advice: fmt.Sprintf("add --watch, or leave --%s out", name),
+			}
+		}
+	}
 	if f.every <= 0 || f.stable < 0 || f.parallel < 0 {
 		return usagef(c.CommandPath(), "--every is more than 0, --stable and --parallel are not less")
 	}
@@ -91,7 +101,11 @@ func (a *app) storeSync(c *cobra.Command, args []string, f syncFlags) error {
 	if err != nil {
 		return err
 	}
-	y, err := a.newSync(c.Context(), args, f)
+	display, err := a.newDisplay()
+	if err != nil {
+		return err
+	}
+	y, err := a.newSync(c.Context(), args, f, display.Update)
 	if err != nil {
 		return err
 	}
@@ -99,7 +113,7 @@ func (a *app) storeSync(c *cobra.Command, args []string, f syncFlags) error {
 	total := store.SyncReport{}
 	ctx := c.Context()
 	if f.watch {
-		total = a.watchDir(ctx, y, f.every)
+		total = a.watchDir(ctx, y, f.every, display)
 		grace, _ := time.ParseDuration(settings.Get(config.Grace).Text) // checked when it was read
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer cancel()
@@ -107,6 +121,7 @@ func (a *app) storeSync(c *cobra.Command, args []string, f syncFlags) error {
 		a.note("sending the rest; once more to stop at once")
 	}
 	last, err := y.Final(ctx)
+	display.Close()
 	last.Uploaded, last.Deleted, last.Bytes = last.Uploaded+total.Uploaded, last.Deleted+total.Deleted, last.Bytes+total.Bytes
 	if err == nil {
 		err = y.Close()
@@ -118,7 +133,7 @@ func (a *app) storeSync(c *cobra.Command, args []string, f syncFlags) error {
 }
 
 // newSync checks DIR and DEST and keeps the notes with the user's own.
-func (a *app) newSync(ctx context.Context, args []string, f syncFlags) (*store.Sync, error) {
+func (a *app) newSync(ctx context.Context, args []string, f syncFlags, update func(store.Progress)) (*store.Sync, error) {
 	found, err := a.spots(ctx)
 	if err != nil {
 		return nil, err
@@ -141,6 +156,7 @@ func (a *app) newSync(ctx context.Context, args []string, f syncFlags) (*store.S
 	}
 	return p.to.store.NewSync(args[0], p.to.key, &store.SyncOptions{
 		Every: f.every, Stable: f.stable, Delete: f.remove, Replica: f.replica, Parallel: f.parallel, StateDir: a.syncNotes(args[0]),
+		Progress: update,
 	})
 }
 
@@ -161,10 +177,11 @@ func (a *app) syncNotes(dir string) string {
 }
 
 // watchDir looks again and again until ctx ends, and says what it did.
-func (a *app) watchDir(ctx context.Context, y *store.Sync, every time.Duration) store.SyncReport {
+func (a *app) watchDir(ctx context.Context, y *store.Sync, every time.Duration, display *progress.Display) store.SyncReport {
 	var total store.SyncReport
 	for {
 		report, err := y.Pass(ctx)
+		display.Clear()
 		total.Uploaded, total.Deleted, total.Bytes = total.Uploaded+report.Uploaded, total.Deleted+report.Deleted, total.Bytes+report.Bytes
 		switch {
 		case ctx.Err() != nil:

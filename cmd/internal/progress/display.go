@@ -60,6 +60,13 @@ func (d *Display) Next() {
 	d.now = store.Progress{}
 }
 
+// Clear wipes what stands on the terminal away, for a line of another kind.
+func (d *Display) Clear() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.clear()
+}
+
 // Close ends the display and says what was moved in all.
 func (d *Display) Close() Summary {
 	d.mu.Lock()
@@ -90,6 +97,8 @@ func (d *Display) sum() store.Progress {
 	sum.Bytes += d.done.Bytes
 	sum.BytesTotal += d.done.BytesTotal
 	sum.Resumed += d.done.Resumed
+	sum.Checked += d.done.Checked
+	sum.CheckedTotal += d.done.CheckedTotal
 	return sum
 }
 
@@ -120,13 +129,18 @@ type report struct {
 	Bytes      int64    `json:"bytes"`
 	BytesTotal int64    `json:"bytes_total"`
 	Resumed    int64    `json:"resumed"`
+	Checked    int64    `json:"checked"`
+	CheckTotal int64    `json:"checked_total"`
 	Rate       float64  `json:"rate"`
 	ETA        *float64 `json:"eta_seconds"`
 	Done       bool     `json:"done"`
 }
 
 func newReport(p store.Progress, done bool) report {
-	r := report{Files: p.Files, FilesTotal: p.FilesTotal, Bytes: p.Bytes, BytesTotal: p.BytesTotal, Resumed: p.Resumed, Rate: p.Rate, Done: done}
+	r := report{
+		Files: p.Files, FilesTotal: p.FilesTotal, Bytes: p.Bytes, BytesTotal: p.BytesTotal, Resumed: p.Resumed,
+		Checked: p.Checked, CheckTotal: p.CheckedTotal, Rate: p.Rate, Done: done,
+	}
 	if p.ETA > 0 {
 		seconds := p.ETA.Seconds()
 		r.ETA = &seconds

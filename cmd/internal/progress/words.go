@@ -12,6 +12,9 @@ import (
 // words reads "37%  1.2 GiB of 3.4 GiB  83.0 MiB/s  25s left  12 of 5000 files". What is unknown is left out.
 func words(p store.Progress) string {
 	var parts []string
+	if p.Checked < p.CheckedTotal {
+		parts = append(parts, fmt.Sprintf("reading: %s of %s", render.Size(p.Checked), render.Size(p.CheckedTotal)))
+	}
 	if p.BytesTotal > 0 {
 		parts = append(parts, fmt.Sprintf("%3d%%  %s of %s", percent(p), render.Size(p.Bytes), render.Size(p.BytesTotal)))
 	} else {
