@@ -26,6 +26,7 @@ type Capabilities struct {
 	Replace      bool // Replace works: compare-and-swap on Version
 	Append       bool // AddLines appends instead of rewriting
 	Durable      bool // a write that returned survives a loss of power
+	Resume       bool // an Upload that was broken off goes on where it was
 	// CoarseVersion is a lack: two writes of one size within the resolution of the
 	// backend's clock, up to a second, have one Version.
 	CoarseVersion  bool

@@ -57,7 +57,11 @@ func (s *Store) Sub(prefix Key) *Store {
 }
 
 // Capabilities says what the backend promises beyond the contract.
-func (s *Store) Capabilities() Capabilities { return s.back.capabilities() }
+func (s *Store) Capabilities() Capabilities {
+	c := s.back.capabilities()
+	_, c.Resume = s.back.(parted)
+	return c
+}
 
 // Close releases the connections. Calls after the first change nothing.
 func (s *Store) Close() error {

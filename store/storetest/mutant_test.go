@@ -17,7 +17,8 @@ import (
 )
 
 // rejects runs the table until a case complains. Without a defect none may.
-func rejects(t *testing.T, sound bool, open func() *store.Store) {
+// by is the first that must, "" is any.
+func rejects(t *testing.T, sound bool, by string, open func() *store.Store) {
 	t.Helper()
 	for r := range storetest.Check(t.Context(), open) {
 		switch {
@@ -26,6 +27,9 @@ func rejects(t *testing.T, sound bool, open func() *store.Store) {
 			t.Errorf("%s: %s", r.Case, r.Message)
 		default:
 			t.Logf("noticed by %q: %.150s", r.Case, strings.ReplaceAll(r.Message, "\n", "; "))
+			if by != "" && r.Case != by {
+				t.Errorf("it was to be noticed by %q", by)
+			}
 			return
 		}
 	}
@@ -39,7 +43,7 @@ func rejects(t *testing.T, sound bool, open func() *store.Store) {
 func TestMutants(t *testing.T) {
 	for _, m := range append(mutant.All(), mutant.Sound()) {
 		t.Run(m.Name, func(t *testing.T) {
-			rejects(t, m.Name == "sound", func() *store.Store {
+			rejects(t, m.Name == "sound", "", func() *store.Store {
 				s := m.Open(&store.Options{MaxAttempts: 2})
 				t.Cleanup(func() { s.Close() })
 				return s
@@ -61,7 +65,7 @@ func TestS3Mutants(t *testing.T) {
 			bucket := server.WithBucket(t, bucketName(m.Name)).Bucket
 			through.Bucket = bucket
 			var n atomic.Int64
-			rejects(t, false, func() *store.Store {
+			rejects(t, false, m.Case, func() *store.Store {
 				return open(t, through.URL(fmt.Sprint(n.Add(1))), "", nil)
 			})
 		})
@@ -107,7 +111,7 @@ func TestRequestMutants(t *testing.T) {
 		{"a write is not on disk when it returns", "", notSynced},
 	} {
 		t.Run(m.name, func(t *testing.T) {
-			rejects(t, false, func() *store.Store {
+			rejects(t, false, "", func() *store.Store {
 				url := m.url
 				if url == "" {
 					url = t.TempDir()

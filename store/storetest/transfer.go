@@ -13,6 +13,8 @@ func transferCases() []Case {
 		{"a file goes up and comes down the same, with its checksum", transferFiles},
 		{"a transfer that may only create replaces nothing", transferCreates},
 		{"a transfer with an ended context leaves nothing", transferCanceled},
+		{"an interrupted upload is resumed", uploadResumed},
+		{"an aborted upload leaves nothing", uploadAborted},
 	}
 }
 

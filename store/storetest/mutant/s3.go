@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,6 +19,7 @@ import (
 // S3Defect is what is wrong with an S3 server. The zero value is nothing.
 type S3Defect struct {
 	Name     string
+	Case     string // the first of storetest that must notice it, "" is any
 	request  func(*http.Request)
 	response func(*http.Response) error
 }
@@ -34,6 +36,8 @@ func S3() []S3Defect {
 		{Name: "a multipart upload loses a part", request: dropPart},
 		{Name: "a listing is cut without saying so", response: cutListing},
 		{Name: "a failed condition is told as success", response: status(http.StatusPreconditionFailed, http.StatusOK)},
+		{Name: "an upload that was broken off is forgotten", Case: "an interrupted upload is resumed", request: forgetUploads()},
+		{Name: "an abort is told as done and is not", Case: "an aborted upload leaves nothing", request: ignoreAborts},
 	}
 }
 
@@ -97,6 +101,41 @@ func dropPart(r *http.Request) {
 	body = regexp.MustCompile(`(?s)<Part>(?:[^P]|P[^a])*?<PartNumber>2</PartNumber>.*?</Part>|<Part>(?:(?:[^<]|<[^/]|</[^P])*?)<PartNumber>2</PartNumber></Part>`).ReplaceAll(body, nil)
 	setBody(&r.Body, &r.ContentLength, r.Header, body)
 	r.Header.Set("X-Amz-Content-Sha256", "UNSIGNED-PAYLOAD")
+}
+
+// forgetUploads has uploads go once somebody asked which there are.
+func forgetUploads() func(*http.Request) {
+	var mu sync.Mutex
+	forgotten := map[string]bool{} // by id of the upload, false while it has parts
+	return func(r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		query := r.URL.Query()
+		id := query.Get("uploadId")
+		switch {
+		case r.Method == http.MethodGet && query.Has("uploads"):
+			for id := range forgotten {
+				forgotten[id] = true
+			}
+		case r.Method == http.MethodPut && forgotten[id]:
+			misname(r)
+		case r.Method == http.MethodPut && id != "":
+			forgotten[id] = false
+		}
+	}
+}
+
+func ignoreAborts(r *http.Request) {
+	if r.Method == http.MethodDelete && r.URL.Query().Has("uploadId") {
+		misname(r) // and of one that is gone the store believes that it was aborted
+	}
+}
+
+// misname asks for an upload that there is not.
+func misname(r *http.Request) {
+	query := r.URL.Query()
+	query.Set("uploadId", "none")
+	r.URL.RawQuery = query.Encode()
 }
 
 // cutListing drops the last object of a listing.
