@@ -65,26 +65,28 @@ func (a *app) runDoctor(c *cobra.Command, args []string, limit time.Duration) er
 	ctx, cancel := context.WithTimeout(c.Context(), limit)
 	defer cancel()
 	printer := &findings{a: a, format: format}
-	a.examine(ctx, flags, printer.add)
+	a.examine(ctx, flags, printer)
 	if err := c.Context().Err(); err != nil {
 		return err
 	}
 	return printer.finish()
 }
 
-// examine hands every finding to add: first of the settings, then of what they lead to.
-func (a *app) examine(ctx context.Context, flags map[string]string, add func(doctor.Finding)) {
+// examine hands every finding to the printer: first of the settings, then of what they lead to.
+func (a *app) examine(ctx context.Context, flags map[string]string, printer *findings) {
+	add := printer.add
 	c, err := a.settings(ctx, flags)
 	if err != nil {
 		add(doctor.Finding{Check: "configuration", Status: doctor.Failed, Message: err.Error(), Advice: "correct it; heirloom config explain shows what is in force", Err: err})
 		return
 	}
-	add(a.configuration(c))
+	add(a.configuration(c, len(flags) > 0))
 	p, err := a.patient(ctx, c)
 	if err != nil {
 		add(doctor.Finding{Check: "store", Status: doctor.Failed, Message: err.Error(), Advice: advice(err), Err: err})
 		return
 	}
+	printer.promises = newPromises(p.Store.Capabilities())
 	add(doctor.Finding{Check: "store", Status: doctor.OK, Message: store.RedactURL(p.Store.URL())})
 	for f := range doctor.Examine(ctx, p) {
 		add(f)
@@ -92,12 +94,17 @@ func (a *app) examine(ctx context.Context, flags map[string]string, add func(doc
 }
 
 // configuration tells where each setting that is not a default came from, and of variables that are nobody's.
-func (a *app) configuration(c *config.Config) doctor.Finding {
+// The store may have been named by the argument.
+func (a *app) configuration(c *config.Config, named bool) doctor.Finding {
 	f := doctor.Finding{Check: "configuration", Status: doctor.OK}
 	var origins []string
 	for _, v := range c.Values() {
+		origin := v.Origin.String()
+		if named && v.Key == config.Store {
+			origin = "the command line"
+		}
 		if v.Text != "" && (v.Origin.Level != config.LevelDefault || v.Key == config.Store) {
-			origins = append(origins, v.Key+" from "+v.Origin.String())
+			origins = append(origins, v.Key+" from "+origin)
 		}
 	}
 	f.Message = strings.Join(origins, ", ")

@@ -18,8 +18,28 @@ type found struct {
 
 // examined is what doctor prints as JSON.
 type examined struct {
-	Checks []found `json:"checks"`
-	Failed int     `json:"failed"`
+	Checks   []found   `json:"checks"`
+	Failed   int       `json:"failed"`
+	Promises *promises `json:"capabilities"`
+}
+
+// promises is what the store's kind promises, as doctor prints it.
+type promises struct {
+	AtomicCreate   bool `json:"atomic_create"`
+	AtomicPut      bool `json:"atomic_put"`
+	Replace        bool `json:"replace"`
+	Append         bool `json:"append"`
+	Durable        bool `json:"durable"`
+	Resume         bool `json:"resume"`
+	CoarseVersion  bool `json:"coarse_version"`
+	ServerChecksum bool `json:"server_checksum"`
+}
+
+func newPromises(c store.Capabilities) *promises {
+	return &promises{
+		AtomicCreate: c.AtomicCreate, AtomicPut: c.AtomicPut, Replace: c.Replace, Append: c.Append, Durable: c.Durable,
+		Resume: c.Resume, CoarseVersion: c.CoarseVersion, ServerChecksum: c.ServerChecksum,
+	}
 }
 
 // findings prints for people as they come, and documents at the end.
@@ -27,6 +47,8 @@ type findings struct {
 	a      *app
 	format render.Format
 	list   []doctor.Finding
+	// promises is nil where no store could be opened.
+	promises *promises
 }
 
 func (p *findings) add(f doctor.Finding) {
@@ -55,7 +77,7 @@ func (p *findings) color(status doctor.Status, text string) string {
 func (p *findings) finish() error {
 	broken := failures(p.list)
 	if p.format != render.Table {
-		document := examined{Failed: len(broken)}
+		document := examined{Failed: len(broken), Promises: p.promises}
 		for _, f := range p.list {
 			one := found{Check: f.Check, Status: string(f.Status), Message: f.Message}
 			if f.Advice != "" {

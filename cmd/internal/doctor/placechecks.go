@@ -23,32 +23,36 @@ const wantFree = 1 << 30
 // capabilities says in words what the store promises beyond the contract, and what follows where it does not.
 func (e *examination) capabilities(context.Context) Finding {
 	c := e.Store.Capabilities()
-	if !c.AtomicCreate {
-		return warning("objects cannot be created exclusively", "let one process at a time write here, or use another place")
-	}
-	if !c.Durable && e.Store.Scheme() != "mem" {
-		return warning("a write that returned may be lost with the power", "use it for what can be made again")
-	}
-	has := []string{"exclusive creation"}
-	var lacks []string
+	var has, lacks, advice []string
 	for _, one := range []struct {
-		there bool
-		name  string
+		there  bool
+		name   string
+		advice string // of what everything rests on; "" where nothing is lost without
 	}{
-		{c.Durable, "durable writes"},
-		{c.Replace, "replacing by comparison"},
-		{c.Append, "appending"},
-		{c.ServerChecksum, "checksums that the server checks"},
+		{c.AtomicCreate, "exclusive creation", "let one process at a time write here"},
+		{c.AtomicPut, "replacing in one step", "expect readers to find an object missing for a moment while it is replaced"},
+		{c.Durable || e.Store.Scheme() == "mem", "durable writes", "use it for what can be made again after a loss of power"},
+		{!c.CoarseVersion, "a version for every write", "replace an object at most once a second"},
+		{c.Replace, "replacing by comparison", ""},
+		{c.Append, "appending", ""},
+		{c.Resume, "uploads that go on where they broke off", ""},
+		{c.ServerChecksum, "checksums that the server checks", ""},
 	} {
-		if one.there {
+		switch {
+		case one.there:
 			has = append(has, one.name)
-		} else {
-			lacks = append(lacks, one.name)
+			continue
+		case one.advice != "":
+			advice = append(advice, one.advice)
 		}
+		lacks = append(lacks, one.name)
 	}
 	text := strings.Join(has, ", ")
 	if len(lacks) > 0 {
-		text += "; without " + strings.Join(lacks, ", ")
+		text = strings.TrimPrefix(text+"; without "+strings.Join(lacks, ", "), "; ")
+	}
+	if len(advice) > 0 {
+		return warning(text, strings.Join(advice, "; ")+"; or use another place")
 	}
 	return ok(text)
 }
