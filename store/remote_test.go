@@ -14,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jcmturner/gokrb5/v8/iana/etypeID"
+	"github.com/jcmturner/gokrb5/v8/keytab"
+
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 )
@@ -225,9 +228,10 @@ func TestRemoteKeepsWhatItCannotStore(t *testing.T) {
 func TestRemoteHDFSOptions(t *testing.T) {
 	dir := t.TempDir()
 	krb5 := filepath.Join(dir, "krb5.conf")
-	if err := os.WriteFile(krb5, []byte("[libdefaults]\n default_realm = R\n"), 0o600); err != nil {
+	if err := os.WriteFile(krb5, []byte("[libdefaults]\n default_realm = R\n dns_lookup_kdc = false\n[realms]\n R = {\n kdc = 127.0.0.1:1\n }\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	keys := writeKeytab(t, filepath.Join(dir, "two.keytab"), "ada", "eve")
 	kerberos := map[string]string{"hadoop.security.authentication": "kerberos", "dfs.namenode.kerberos.principal": "nn/_HOST@R"}
 	for name, c := range map[string]struct {
 		opts store.HDFSOptions
@@ -237,6 +241,9 @@ func TestRemoteHDFSOptions(t *testing.T) {
 		"extra conf":    {store.HDFSOptions{ExtraConf: map[string]string{"fs.defaultFS": "hdfs://127.0.0.1:2"}}, "127.0.0.1:2 is unavailable"},
 		"ticket cache":  {store.HDFSOptions{Host: "127.0.0.1", Port: 1, TicketCache: dir + "/tickets", ExtraConf: kerberos}, dir + "/tickets"},
 		"keytab":        {store.HDFSOptions{Host: "127.0.0.1", Port: 1, Keytab: dir + "/keys", Principal: "ada@R", ExtraConf: kerberos}, dir + "/keys"},
+		"principal":     {store.HDFSOptions{Host: "127.0.0.1", Port: 1, Keytab: keys, Principal: "ada@R", ExtraConf: kerberos}, "log in as ada@R"},
+		"another":       {store.HDFSOptions{Host: "127.0.0.1", Port: 1, Keytab: keys, Principal: "eve", ExtraConf: kerberos}, "log in as eve"},
+		"no principal":  {store.HDFSOptions{Host: "127.0.0.1", Port: 1, Keytab: keys, ExtraConf: kerberos}, "a keytab needs the principal"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			opts := store.Options{HDFS: c.opts, MaxAttempts: 1, Environ: []string{"KRB5_CONFIG=" + krb5}}
@@ -245,6 +252,54 @@ func TestRemoteHDFSOptions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// writeKeytab makes a file with the keys of these principals of the realm R.
+func writeKeytab(t *testing.T, path string, principals ...string) string {
+	t.Helper()
+	table := keytab.New()
+	for _, name := range principals {
+		if err := table.AddEntry(name, "R", "secret", time.Unix(1, 0), 1, etypeID.AES256_CTS_HMAC_SHA1_96); err != nil {
+			t.Fatal(err)
+		}
+	}
+	body, err := table.Marshal()
+	if err == nil {
+		err = os.WriteFile(path, body, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// The options of the mirror reach it, but for the place of its notes, which go
+// with scratch.
+func TestRemoteSyncOptions(t *testing.T) {
+	s := openWith(t, servers.VersityGW(t).URL("q"), nil)
+	notes := t.TempDir()
+	r, err := store.OpenRemote(t.Context(), s.Layout().Remote("r", -1), &store.RemoteOptions{URL: s.URL(), TempDir: t.TempDir(), Sync: store.SyncOptions{
+		Skip: func(path string) bool { return path == "junk" }, StateDir: notes,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"junk", "result"} {
+		if err := os.WriteFile(filepath.Join(r.LocalOutputDir(), name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir := s.Layout().RunDir("r")
+	if _, err := s.Stat(t.Context(), dir.Join("junk")); !errors.Is(err, store.ErrNotExist) {
+		t.Errorf("what was to be left out: %v", err)
+	}
+	if _, err := s.Stat(t.Context(), dir.Join("result")); err != nil {
+		t.Error(err)
+	}
+	wantOnly(t, notes)
 }
 
 // remoteOver writes one file by a Remote of its own, and gives the error.

@@ -73,7 +73,10 @@ func TestSweepRemovesOldTempsOnly(t *testing.T) {
 	b := openTest(t, t.TempDir())
 	put(t, b, "k")
 	now := time.Now()
-	for name, age := range map[string]time.Duration{keyname.TempStart + "old" + keyname.TempEnd: 2 * sweepAge, keyname.TempStart + "new" + keyname.TempEnd: 0, "k": 2 * sweepAge} {
+	for name, age := range map[string]time.Duration{
+		keyname.TempStart + "old" + keyname.TempEnd: 2 * sweepAge, keyname.TempStart + "new" + keyname.TempEnd: 0, "k": 2 * sweepAge,
+		uploadName("0a"): uploadAge - time.Hour, uploadName("0b"): uploadAge + time.Hour, uploadName("0c"): 2 * sweepAge,
+	} {
 		full := b.Dir() + "/" + name
 		if err := os.WriteFile(full, []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
@@ -87,10 +90,15 @@ func TestSweepRemovesOldTempsOnly(t *testing.T) {
 	if got := keysOf(t, b, ""); len(got) != 2 {
 		t.Errorf("keys %q", got)
 	}
-	if _, err := os.Stat(b.Dir() + "/" + keyname.TempStart + "old" + keyname.TempEnd); err == nil {
-		t.Error("an old temporary file is still there")
+	for name, stays := range map[string]bool{
+		keyname.TempStart + "old" + keyname.TempEnd: false, keyname.TempStart + "new" + keyname.TempEnd: true,
+		uploadName("0a"): true, uploadName("0b"): false, uploadName("0c"): true,
+	} {
+		if _, err := os.Stat(b.Dir() + "/" + name); (err == nil) != stays {
+			t.Errorf("%s: %v, want it to stay: %v", name, err, stays)
+		}
 	}
-	if n, err := b.Sweep(t.Context(), 0); n != 1 || err != nil {
-		t.Errorf("Sweep removed %d, %v, want the new one", n, err)
+	if n, err := b.Sweep(t.Context(), 0); n != 3 || err != nil {
+		t.Errorf("Sweep removed %d, %v, want the young ones", n, err)
 	}
 }
