@@ -240,7 +240,7 @@ func readable(info fs.FileInfo) error {
 	case status.GetEcPolicy() != nil && status.GetEcPolicy().GetId() != 0:
 		return fmt.Errorf("an erasure-coded directory or file (hdfs ec -setPolicy -replicate makes new files of a directory plain): %w", errors.ErrUnsupported)
 	case status.GetFileEncryptionInfo() != nil:
-		return fmt.Errorf("a directory or file in an encryption zone, for which the key server (KMS) would be needed; take a directory outside of it: %w", errors.ErrUnsupported)
+		return fmt.Errorf("it lies in an encryption zone of HDFS, whose keys only the key server (KMS) has that heirloom does not speak to; use a directory outside of the zone: %w", errors.ErrUnsupported)
 	}
 	return nil
 }

@@ -74,12 +74,12 @@ func TestProtection(t *testing.T) {
 	}{
 		{nil, ""},
 		{map[string]string{level: "authentication"}, ""},
-		{map[string]string{level: "integrity"}, level + "=integrity"},
-		{map[string]string{level: "authentication,integrity"}, level + "=integrity"},
-		{map[string]string{level: "privacy"}, level + "=privacy without AES"},
+		{map[string]string{level: "integrity"}, level + "=integrity is set, "},
+		{map[string]string{level: "authentication,integrity"}, level + "=integrity is set, "},
+		{map[string]string{level: "privacy"}, level + "=privacy is set without AES"},
 		{map[string]string{level: "privacy", cipherSuites: "aes/ctr/nopadding"}, ""},
-		{map[string]string{level: "authentication,privacy"}, level + "=privacy without AES"},
-		{map[string]string{encrypt: "true"}, encrypt + "=true without AES"},
+		{map[string]string{level: "authentication,privacy"}, level + "=privacy is set without AES"},
+		{map[string]string{encrypt: "true"}, encrypt + "=true is set without AES"},
 		{map[string]string{encrypt: "true", cipherSuites: aesSuite}, ""},
 		{map[string]string{encrypt: "false"}, ""},
 	} {

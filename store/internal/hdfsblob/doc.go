@@ -65,6 +65,19 @@
 // wrong as if they were good and only avoids that DataNode from then on; Reader notices, drops them and reads them
 // again from another replica. Each Reader has a client of its own, so ranges are read at the same time.
 //
+// # What protects the bytes of a long object
+//
+// The library sends each chunk of 512 bytes with its CRC-32C. The DataNodes check what arrives, keep these sums beside the
+// block, check them again when they scan their disks, and send them with what is read, where Reader checks them. PutPart
+// sums up the same buffers that it hands to the library, and refuses a part that is not what its caller read from the
+// source. After each close and after concat the NameNode must count the bytes that were sent, of the inode that was
+// written.
+//
+// No sum of the whole is asked for at the end. That of "hdfs dfs -checksum", which FileReader.Checksum of the library gives
+// too, is an MD5 of MD5s of these sums and depends on where blocks begin; COMPOSITE_CRC, which could be compared with
+// the CRC-32C of the source, is nothing that the library can ask for. That the parts stand in their order therefore rests
+// on concat alone.
+//
 // # Limits
 //
 //   - A write is on the disks of all DataNodes of its pipeline when it is acknowledged (sync.go). Where the library

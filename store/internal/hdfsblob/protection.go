@@ -21,7 +21,7 @@ func (b *Bucket) checkProtection(level string) error {
 	property := "dfs.data.transfer.protection=" + level
 	switch level {
 	case hdfs.DataTransferProtectionIntegrity:
-		return fmt.Errorf("%s, under which the HDFS client garbles what it reads; authentication, and privacy with %s=%s, are read: %w", property, cipherSuites, aesSuite, errors.ErrUnsupported)
+		return fmt.Errorf("%s is set, under which the HDFS client garbles what it reads; set it to authentication, or to privacy with %s=%s, in the hdfs-site.xml of the servers and of this client: %w", property, cipherSuites, aesSuite, errors.ErrUnsupported)
 	case hdfs.DataTransferProtectionPrivacy:
 		if strings.Contains(strings.ToLower(b.conf[cipherSuites]), strings.ToLower(aesSuite)) {
 			return nil
@@ -29,7 +29,7 @@ func (b *Bucket) checkProtection(level string) error {
 		if !strings.Contains(strings.ToLower(b.conf["dfs.data.transfer.protection"]), level) {
 			property = "dfs.encrypt.data.transfer=true"
 		}
-		return fmt.Errorf("%s without AES, with which the HDFS client garbles what it reads; set %s=%s in the hdfs-site.xml of the servers and of this client: %w", property, cipherSuites, aesSuite, errors.ErrUnsupported)
+		return fmt.Errorf("%s is set without AES, and so the HDFS client garbles what it reads; set %s=%s in the hdfs-site.xml of the servers and of this client: %w", property, cipherSuites, aesSuite, errors.ErrUnsupported)
 	}
 	return nil
 }

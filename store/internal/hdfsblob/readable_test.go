@@ -24,7 +24,7 @@ func TestReadable(t *testing.T) {
 		field, want string
 	}{
 		{"", ""},
-		{"fileEncryptionInfo", "outside of it"},
+		{"fileEncryptionInfo", "encryption zone of HDFS, whose keys only the key server (KMS) has that heirloom does not speak to; use a directory outside of the zone"},
 		{"ecPolicy", "hdfs ec -setPolicy -replicate"},
 	} {
 		status := &hdfs.FileStatus{}
