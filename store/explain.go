@@ -39,6 +39,9 @@ func advise(err error) string {
 	if region := bucketRegion(err); region != "" {
 		return fmt.Sprintf("the bucket lies in the region %s; say so with ?region=%s in the URL or AWS_REGION", region, region)
 	}
+	if errors.Is(err, http.ErrSchemeMismatch) {
+		return "the server there speaks http; write http:// instead of https:// in its address (?endpoint= or AWS_ENDPOINT_URL)"
+	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return "AWS_CA_BUNDLE or SSL_CERT_FILE name authorities of one's own"
 	}

@@ -76,6 +76,17 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
+// TestSchemeMismatch asks a server for https that speaks http.
+func TestSchemeMismatch(t *testing.T) {
+	url, _ := cueServer(t, s3Error(404, "NoSuchKey"))
+	s := openWith(t, "s3://b?endpoint="+strings.Replace(url, "http:", "https:", 1), &store.Options{MaxAttempts: 2, RetryDelay: time.Millisecond})
+	for verb, err := range map[string]error{"put": s.Put(t.Context(), "o", []byte("x")), "list": firstError(s, t.Context())} {
+		if err == nil || !strings.Contains(err.Error(), "speaks http; write http:// instead of https://") {
+			t.Errorf("%s: %v, want advice to write http://", verb, err)
+		}
+	}
+}
+
 // TestRenewedCredentials has a credentials file change while a store is open, as
 // the tools of single sign-on do.
 func TestRenewedCredentials(t *testing.T) {

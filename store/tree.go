@@ -3,9 +3,11 @@ package store
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -14,10 +16,14 @@ func (o *TransferOptions) skip(path string) bool { return o != nil && o.Skip != 
 
 // UploadTree puts every regular file below the local directory dir under prefix,
 // several at once, as Upload does, and returns the objects sorted by key. Links,
-// special files and what an unfinished download left are passed over. At the first error it stops; what was
-// uploaded stays. opts may be nil.
+// special files and what an unfinished download left are passed over. Before
+// anything is sent the names are checked as by CheckTree. At the first error it
+// stops; what was uploaded stays. opts may be nil.
 func (s *Store) UploadTree(ctx context.Context, dir string, prefix Key, opts *TransferOptions) ([]Object, error) {
 	files, err := regularFiles(dir, opts)
+	if err == nil {
+		err = s.checkNames(prefix, files)
+	}
 	if err != nil {
 		return nil, s.wrap("upload", dir, err)
 	}
@@ -44,6 +50,39 @@ func (s *Store) UploadTree(ctx context.Context, dir string, prefix Key, opts *Tr
 	}
 	sortObjects(objects)
 	return objects, nil
+}
+
+// CheckTree is ErrInvalid where files that UploadTree would send have names that
+// no key can have, and names them. It makes no request. opts may be nil.
+func (s *Store) CheckTree(dir string, prefix Key, opts *TransferOptions) error {
+	files, err := regularFiles(dir, opts)
+	if err == nil {
+		err = s.checkNames(prefix, files)
+	}
+	return s.wrap("upload", dir, err)
+}
+
+// namedAtMost is how many bad names an error lists.
+const namedAtMost = 20
+
+func (s *Store) checkNames(prefix Key, files []localFile) error {
+	var bad []string
+	for _, f := range files {
+		name := filepath.ToSlash(f.path)
+		key := string(prefix.Join(name))
+		if err := cmp.Or(checkKey(key), checkKey(s.prefix+key)); err != nil {
+			bad = append(bad, fmt.Sprintf("%q: %v", name, err))
+		}
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	slices.Sort(bad)
+	text := strings.Join(bad[:min(len(bad), namedAtMost)], ", ")
+	if more := len(bad) - namedAtMost; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return invalid(fmt.Errorf("no key can have these names: %s", text))
 }
 
 // each does one thing for each of n files, many at once: the gate decides how

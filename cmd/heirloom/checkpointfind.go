@@ -55,8 +55,9 @@ func (a *app) checkpoints(ctx context.Context, found *spots, text string) ([]sav
 		return found.runCheckpoints(ctx, run)
 	}
 	if errors.Is(err, store.ErrNotExist) {
-		if list, spotErr := found.checkpointsAt(ctx, text); spotErr == nil {
-			return list, nil
+		list, spotErr := found.checkpointsAt(ctx, text)
+		if spotErr == nil || strings.HasPrefix(text, ".") { // which is no name of a run
+			return list, spotErr
 		}
 	}
 	return nil, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 
@@ -20,6 +21,9 @@ func (a *app) showMetrics(c *cobra.Command, text string, format render.Format) e
 		return err
 	}
 	id, err := p.findRun(c.Context(), text)
+	if run, _, ok := strings.Cut(text, "#"); ok && errors.Is(err, store.ErrNotExist) {
+		return &advised{err: invalidf("%s is an artifact, and only a run has series of metrics", text), advice: "heirloom show " + run + " --metrics"}
+	}
 	if err != nil {
 		return err
 	}

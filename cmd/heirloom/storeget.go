@@ -63,6 +63,7 @@ func (a *app) storeGet(c *cobra.Command, args []string, f transferFlags) error {
 	if err != nil {
 		return err
 	}
+	t.dest = dest
 	objects, err := t.get(c.Context(), from, dest)
 	sum, err := t.end(err)
 	if err != nil {

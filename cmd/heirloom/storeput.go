@@ -119,6 +119,11 @@ func (s *spots) parcels(ctx context.Context, args []string, f putFlags) ([]parce
 		if err := p.fits(ctx); err != nil {
 			return nil, err
 		}
+		if p.isDir {
+			if err := p.to.store.CheckTree(p.file, p.to.key, nil); err != nil {
+				return nil, &advised{err: err, advice: "rename them, or put the rest one by one; nothing was sent"}
+			}
+		}
 		list = append(list, p)
 	}
 	return list, nil

@@ -53,7 +53,8 @@ at and below PATH or in the whole store. A younger one may still go on.`,
 	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "print what would be deleted, and delete nothing")
 	flags.BoolVar(&f.force, "force", false, "also what heirloom itself needs, a whole store or bucket")
 	flags.BoolVar(&f.unfinished, "unfinished", false, "uploads that were begun and never ended, not objects")
-	flags.DurationVar(&f.olderThan, "older-than", 24*time.Hour, "with --unfinished: those begun longer than `TIME` ago")
+	f.olderThan = 24 * time.Hour
+	flags.Var((*age)(&f.olderThan), "older-than", "with --unfinished: those begun longer than `TIME` ago")
 	return c
 }
 

@@ -37,6 +37,8 @@ type transfer struct {
 	display *progress.Display
 	options store.TransferOptions
 
+	dest string // where a get goes to, "" of other commands
+
 	mu   sync.Mutex // guards left
 	left []string   // what is no file and stays behind
 }
@@ -90,6 +92,9 @@ func (t *transfer) end(err error) (progress.Summary, error) {
 		slices.Sort(t.left)
 		t.app.warn("left out, being no files: %s", some(slices.Compact(t.left)))
 	}
+	if err != nil && t.dest != "" {
+		t.tellParts()
+	}
 	var own *advised
 	switch {
 	case errors.Is(err, context.Canceled) && !errors.As(err, &own):
@@ -99,6 +104,32 @@ func (t *transfer) end(err error) (progress.Summary, error) {
 	}
 	return sum, err
 }
+
+// partsNamed is how many files a command to remove them names.
+const partsNamed = 8
+
+// tellParts says what a get that ended early leaves, and how to be rid of it.
+func (t *transfer) tellParts() {
+	dir, deep := t.dest, true
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		dir, deep = filepath.Dir(dir), false
+	}
+	parts, err := store.LeftParts(dir, deep)
+	if err != nil || len(parts) == 0 {
+		return
+	}
+	remove := "rm"
+	for _, part := range parts {
+		remove += " " + shellWord(part)
+	}
+	if len(parts) > partsNamed {
+		remove = fmt.Sprintf(`find %s -name '.heirloom-*.part' -delete -o -name '.heirloom-*.notes' -delete`, shellWord(dir))
+	}
+	t.app.warn("what has come so far stays in %s; the same command goes on from there, and this gives it up: %s", dir, remove)
+}
+
+// shellWord quotes text for a POSIX shell.
+func shellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // some names a few of many.
 func some(names []string) string {
