@@ -1,13 +1,11 @@
 package tracker_test
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 	"github.com/heirloom-ml/heirloom/tracker"
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
 )
@@ -251,25 +249,5 @@ func showLineage(t *testing.T, x *torchx, r root) {
 	torchxFails(t, x, "NotImplementedError", "ask", "lineage", one)
 	if _, err := r.tr.Lineage(t.Context(), one); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestFsspecDefects holds what Python's clients of buckets do, which the
-// comparison excepts by forgetting their listings before each view.
-func TestFsspecDefects(t *testing.T) {
-	s3 := servers.VersityGW(t)
-	for _, p := range []pair{onS3(t, s3), onGCS(t, servers.FakeGCS(t))} {
-		t.Run(p.protocol+" shows old listings", func(t *testing.T) {
-			r := p.open(t, "stale")
-			p.python.ask(t, "open", r.path)
-			p.python.ask(t, "metadata", one, object("a", 1))
-			torchxSays(t, p.python, `["`+one+`"]`, "run_ids")
-			check(t, r.tr.AddMetadata(t.Context(), two, object("a", 1)))
-			torchxSays(t, p.python, `["`+one+`"]`, "run_ids")
-			p.python.ask(t, "open", r.path) // which forgets
-			if got := p.python.ask(t, "ask", "run_ids"); !bytes.Contains(got, []byte(two)) {
-				t.Errorf("after it forgot its listings: %s", got)
-			}
-		})
 	}
 }

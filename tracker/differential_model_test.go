@@ -124,7 +124,8 @@ func (f *truth) record(t *testing.T, c []any, byTorchX bool) {
 	}
 }
 
-// link knows how TorchX 0.7 writes: the file holds the last name only.
+// link knows how TorchX 0.7 writes: the file holds the last name only, the
+// defect "links overwritten".
 func (f *truth) link(edge, name string, byTorchX bool) {
 	if f.links[edge] == nil {
 		f.links[edge] = map[string]bool{}
@@ -152,7 +153,7 @@ func (f *truth) view(t *testing.T) view {
 }
 
 // torchx is what TorchX must show: the text files, and of each the names alone
-// if there is one.
+// if there is one, the defect "nameless link hidden".
 func (f *truth) torchx(t *testing.T) view {
 	v := maps.Clone(f.last)
 	edges := map[string][]string{}

@@ -112,7 +112,7 @@ func serve(t *testing.T, protocol string, options *pyjson.Object, requirements .
 	cmd := exec.CommandContext(t.Context(), servers.Python(t, requirements...), args...)
 	// To boto an empty AWS_PROFILE is the name of one.
 	environ := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasSuffix(v, "=") })
-	cmd.Env = append(environ, "HOME="+t.TempDir(), "LOGLEVEL=ERROR", "PYTHONUTF8=1")
+	cmd.Env = append(environ, "HOME="+t.TempDir(), "LOGLEVEL=ERROR", "PYTHONUTF8=1", "PYTHONWARNINGS=ignore")
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	check(t, err)
@@ -251,7 +251,7 @@ func byHeirloom(t *testing.T, r root, c []any) {
 }
 
 // anyOf holds what TorchX may show for keys and names that were given more than
-// once, where nothing sorts its records.
+// once, where nothing sorts its records, the defect "order of listing".
 func (p pair) anyOf(t *testing.T, f *truth) view {
 	if !p.unsorted {
 		return nil

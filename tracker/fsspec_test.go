@@ -127,6 +127,40 @@ func TestFsspecOnServers(t *testing.T) {
 	}
 }
 
+// TestFsspecRoundTrip reads what heirloom tells TorchX about a store: the same one.
+func TestFsspecRoundTrip(t *testing.T) {
+	t.Setenv("HADOOP_CONF_DIR", t.TempDir())
+	for _, place := range []string{
+		filepath.Join(t.TempDir(), "a b"),
+		"s3://b/p", "s3://b/p?endpoint=http%3A%2F%2Fh%3A1&region=r&use_path_style=true", "s3://b?anonymous=true&profile=x",
+		"gs://b/p", "gs://b/p?anonymous=true&endpoint=http%3A%2F%2Fh%3A1",
+		"hdfs://nn:8020/p/q?kerb_ticket=%2Ft&user=ada", "hdfs://nn/p", "dbfs:/p", "dbfs:/Volumes/c/s/v/p",
+	} {
+		environ := []string{"DATABRICKS_HOST=https://w.example", "DATABRICKS_TOKEN=t", "HEIRLOOM_DBFS=rest"}
+		s := openStore(t, place, &store.Options{Environ: environ})
+		root, err := tracker.ReadFsspec(t.Context(), writeConfig(t, s), environ)
+		if err != nil || root.URL != s.URL() {
+			t.Errorf("%s: %s, %v", s.URL(), root.URL, err)
+		}
+	}
+}
+
+// TestFsspecDatabricks has the workspace and the token in the configuration alone.
+func TestFsspecDatabricks(t *testing.T) {
+	d := servers.DBFS(t)
+	for _, name := range []string{"DATABRICKS_HOST", "DATABRICKS_TOKEN"} {
+		t.Setenv(name, "")
+	}
+	config := filepath.Join(t.TempDir(), "fsspec.conf")
+	check(t, os.WriteFile(config, []byte("protocol=dbfs\nroot_path=/tracker\ninstance="+d.Host+"\ntoken="+d.Token+"\n"), 0o600))
+	run, err := tracker.FromEnviron(t.Context(), []string{"TORCHX_JOB_ID=j", "TORCHX_TRACKERS=fsspec", "TORCHX_TRACKER_FSSPEC_CONFIG=" + config}, nil)
+	check(t, err)
+	check(t, run.AddMetadata(t.Context(), object("a", 1)))
+	check(t, run.Close())
+	s := openStore(t, "dbfs:/tracker", &store.Options{Environ: d.Environ})
+	same(t, "runs", ids(t, tracker.NewFileTracker(s, nil), ""), []string{"j"})
+}
+
 // TestFsspecFromWeb reads a configuration from a web server.
 func TestFsspecFromWeb(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "root")
