@@ -16,7 +16,7 @@ GOTESTSUM := $(CACHE)/bin/gotestsum-$(GOTESTSUM_VERSION)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check stress contract bench bench-store lint fuzz cross
+.PHONY: help build demo test check stress contract bench bench-store bench-dataset lint fuzz cross
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,10 @@ bench: build ## measure, beside what one would otherwise use
 bench-store: ## measure transfers beside rclone, aws-cli, s3fs, Hadoop and cp (ONLY='minio.*up', N=3, MIB=256, ALL=1)
 	HEIRLOOM_BENCH_STORE='$(or $(ONLY),.)' HEIRLOOM_BENCH_N=$(N) HEIRLOOM_BENCH_MIB=$(MIB) HEIRLOOM_BENCH_ALL=$(ALL) \
 	  $(GO) test -run TestTable -count 1 -timeout 120m -v ./cmd/internal/benchstore
+
+bench-dataset: ## measure datasets beside pyarrow and DuckDB (ONLY='csv', N=3, ROWS=1000000)
+	HEIRLOOM_BENCH_DATASET='$(or $(ONLY),.)' HEIRLOOM_BENCH_N=$(N) HEIRLOOM_BENCH_ROWS=$(ROWS) \
+	  $(GO) test -run TestTable -count 1 -timeout 120m -v ./cmd/internal/benchdataset
 
 lint: $(GOLANGCI) ## run the linters
 	$(GOLANGCI) run $(PKGS)

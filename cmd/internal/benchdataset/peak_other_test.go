@@ -1,0 +1,8 @@
+//go:build !linux
+
+package benchdataset
+
+import "os"
+
+// peak is not known here.
+func peak(*os.ProcessState) int64 { return 0 }
