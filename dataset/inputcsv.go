@@ -146,6 +146,7 @@ func matchColumns(names []string, schema *arrow.Schema) ([]int, error) {
 func (f *csvFile) parse(block []byte) (arrow.Record, error) {
 	builder := array.NewRecordBuilder(memory.DefaultAllocator, f.schema)
 	defer builder.Release()
+	builder.Reserve(bytes.Count(block, []byte{'\n'}) + 1)
 	columns := make([]textColumn, len(f.order))
 	for i, at := range f.order {
 		column, err := newTextColumn(builder.Field(at), f.schema.Field(at))
