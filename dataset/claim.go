@@ -3,8 +3,6 @@ package dataset
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"strconv"
 	"time"
 
@@ -23,7 +21,7 @@ func claimDir(layout store.Layout) store.Key {
 
 // claimIndex takes the next free index. An index is never given out twice, and
 // one whose directories already hold something of another program is passed over.
-func claimIndex(ctx context.Context, s *store.Store, fingerprint store.Digest) (Claim, error) {
+func claimIndex(ctx context.Context, s *store.Store, lease *Lease) (Claim, error) {
 	index, err := nextIndex(ctx, s)
 	if err != nil {
 		return Claim{}, err
@@ -36,12 +34,12 @@ func claimIndex(ctx context.Context, s *store.Store, fingerprint store.Digest) (
 		if taken {
 			continue
 		}
-		claim := newClaim(fingerprint, index)
+		claim := newClaim(lease, index)
 		body, err := encode(claim)
 		if err != nil {
 			return Claim{}, err
 		}
-		err = s.Create(ctx, claimDir(s.Layout()).Join(fmt.Sprintf("%06d", index)), body)
+		err = s.Create(ctx, claim.key(s.Layout()), body)
 		if err == nil || !errors.Is(err, store.ErrExist) {
 			return claim, err
 		}
@@ -50,11 +48,10 @@ func claimIndex(ctx context.Context, s *store.Store, fingerprint store.Digest) (
 
 // newClaim fills in who claims and when. The epoch is one more than the index:
 // both grow with every claim, and 0 stays free to mean none.
-func newClaim(fingerprint store.Digest, index int) Claim {
-	host, _ := os.Hostname() // for people to read; "" if the machine has no name
+func newClaim(lease *Lease, index int) Claim {
 	return Claim{
-		Version: formatVersion, Fingerprint: fingerprint, Index: index, Epoch: int64(index) + 1,
-		Time: time.Now().UTC(), Host: host, PID: os.Getpid(),
+		Version: formatVersion, Fingerprint: lease.Fingerprint, Index: index, Epoch: int64(index) + 1,
+		Time: time.Now().UTC(), Host: lease.Host, PID: lease.PID, Lease: lease.Number,
 	}
 }
 

@@ -12,17 +12,23 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/heirloom-ml/heirloom/dataset"
 	"github.com/heirloom-ml/heirloom/store"
 )
 
-// crashVar tells a child process to stage and to kill itself: "URL before|after N".
+// crashVar tells a child process to stage and to kill itself: "URL SEED before|after N
+// FROM", where at request FROM, 0 for none, it prints a line.
 const crashVar = "HEIRLOOM_TEST_CRASH"
 
 func TestMain(m *testing.M) {
-	if order := os.Getenv(crashVar); order != "" {
-		if err := stageAndCrash(order); err != nil {
+	for name, job := range map[string]func(order string) error{crashVar: stageAndCrash, joinVar: stageAndTell} {
+		order := os.Getenv(name)
+		if order == "" {
+			continue
+		}
+		if err := job(order); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -31,17 +37,26 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// shortLease is that of producers which are about to be killed: who waits for
+// them goes by it.
+const shortLease = 200 * time.Millisecond
+
 // stageAndCrash dies around a request, with nothing cleaned up.
 func stageAndCrash(order string) error {
 	var url, when string
-	var at int64
-	if _, err := fmt.Sscan(order, &url, &when, &at); err != nil {
+	var at, from int64
+	var seed uint64
+	if _, err := fmt.Sscan(order, &url, &seed, &when, &at, &from); err != nil {
 		return err
 	}
 	die := func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }
 	var n atomic.Int64
-	s, err := store.Open(context.Background(), url, &store.Options{Intercept: func(_ context.Context, _ store.Request, do func() error) error {
-		now := n.Add(1) == at
+	s, err := store.Open(context.Background(), url, &store.Options{Environ: os.Environ(), Intercept: func(_ context.Context, _ store.Request, do func() error) error {
+		number := n.Add(1)
+		if number == from {
+			fmt.Println("begun")
+		}
+		now := number == at
 		if now && when == "before" {
 			die()
 		}
@@ -54,7 +69,7 @@ func stageAndCrash(order string) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = dataset.Stage(context.Background(), s, spec(), produce)
+	_, _, err = dataset.Stager{Lease: shortLease}.Stage(context.Background(), s, seeded(seed), produce)
 	return err
 }
 
@@ -66,7 +81,7 @@ func TestKilledProducer(t *testing.T) {
 		for at := 1; ; at++ {
 			dir := t.TempDir()
 			child := exec.CommandContext(t.Context(), os.Args[0])
-			child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %d", crashVar, dir, when, at))
+			child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %s %d 0", crashVar, dir, spec().Seed, when, at))
 			out, err := child.CombinedOutput()
 			if err == nil {
 				if at < 10 {
@@ -102,7 +117,12 @@ func checkAfterCrash(t *testing.T, s *store.Store, what string) {
 	if err != nil || hit != committed {
 		t.Fatalf("%s: staged again: hit %v, want %v; %v", what, hit, committed, err)
 	}
-	claimed := len(keys(t, s, "heirloom/datasets/index/"))
+	claimed := 0
+	for _, key := range keys(t, s, "heirloom/datasets/index/") {
+		if !strings.Contains(key, ".") {
+			claimed++
+		}
+	}
 	if !committed && d.Commit.Index != claimed-1 {
 		t.Errorf("%s: staged again under index %d of %d", what, d.Commit.Index, claimed)
 	}

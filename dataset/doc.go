@@ -8,13 +8,23 @@
 //	    part-00000-<uuid>-c000.zstd.parquet
 //	    _heirloom.json                  the manifest: type Manifest
 //	    _SUCCESS                        empty, written after the manifest
-//	heirloom/datasets/index/<%06d>      who claimed the index, created once: type Claim
-//	heirloom/datasets/<fingerprint>     the commit, created once and last: type Commit
+//	heirloom/leases/<fingerprint>/<%06d>        who may produce, created once: type Lease
+//	heirloom/leases/<fingerprint>/<%06d>.beat   its last sign of life, overwritten
+//	heirloom/leases/<fingerprint>/<%06d>.end    it was given back
+//	heirloom/datasets/index/<%06d>              who claimed the index, created once: type Claim
+//	heirloom/datasets/index/<%06d>.end          sealed for a commit, or reclaimed
+//	heirloom/datasets/<fingerprint>             the commit, created once and last: type Commit
+//	heirloom/datasets/name/<name>/<version>     what a name means, created once: type Label
+//	heirloom/datasets/adopted/<fingerprint>/    the manifest of data that lie elsewhere
+//	heirloom/datasets/mark/<fingerprint>        it is to be deleted
 //
-// Whoever stages takes an index of its own, so that two producers never share a
-// directory, and the one whose commit is created first wins. What a loser or a
-// dead producer leaves holds a claim and no commit: nobody is ever given its
-// path, and nothing of it is reused. It stays until it is reclaimed.
+// Of those who stage one dataset at once, one holds the lease and produces, and
+// the others wait. A lease only saves work: whoever takes over from a producer
+// that fell silent takes an index of its own, so that two producers never share
+// a directory, and the one whose commit is created first wins. What a dead
+// producer leaves holds a claim and no commit: nobody is ever given its path,
+// and nothing of it is reused. It stays until it is reclaimed, which ends its
+// claim first, as a commit does: of the two exactly one can.
 //
 // The version number of the uuid in a file's name is 8, and its last 12 digits
 // are the epoch of the claim under which the file was written. A directory of

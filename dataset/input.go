@@ -59,7 +59,8 @@ type Inputs struct {
 	spools  []string      // paths
 }
 
-// Produce writes the rows of a dataset that is being staged.
+// Produce writes the rows of a dataset that is being staged. They must follow from
+// its spec alone. Nothing of them is visible before it has returned nil.
 type Produce func(ctx context.Context, w *Writer) error
 
 // OpenInputs finds the inputs and what identifies them; it reads none but

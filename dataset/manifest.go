@@ -23,7 +23,7 @@ type Manifest struct {
 	Version     int          `json:"version"` // of this format: 1
 	Fingerprint store.Digest `json:"fingerprint"`
 	Split       Name         `json:"split"`
-	Index       int          `json:"index"`
+	Index       int          `json:"index"` // -1: it was adopted where it lies
 	Epoch       int64        `json:"epoch"`
 	Created     time.Time    `json:"created"`
 	Spec        specRecord   `json:"spec"`
@@ -61,6 +61,9 @@ type File struct {
 	// Columns sums up the values of each column, by the path of Parquet ("at.x",
 	// "tags.list.element"). It is nil for files of over 1,000 columns, and was before 2026-11.
 	Columns map[string]ColumnStats `json:"columns,omitempty"`
+	// Version is what the store called the file when it was adopted, in place of
+	// checksums; "" of files that were staged.
+	Version string `json:"version,omitempty"`
 }
 
 // ColumnStats sums up the values of one column in one file. Min and Max are
@@ -95,6 +98,7 @@ type Claim struct {
 	Time  time.Time `json:"time"`
 	Host  string    `json:"host"`
 	PID   int       `json:"pid"`
+	Lease int       `json:"lease,omitempty"` // number of the lease under which it was taken
 }
 
 // Commit makes a dataset exist. Directories are keys of the store, so that a
@@ -105,12 +109,14 @@ type Commit struct {
 	Index       int                  `json:"index"`
 	Epoch       int64                `json:"epoch"`
 	Created     time.Time            `json:"created"`
+	Maker       *Maker               `json:"maker,omitempty"` // nil: it was staged outside of a run
 	Splits      map[Name]CommitSplit `json:"splits"`
 }
 
 // CommitSplit sums up one split and pins its manifest.
 type CommitSplit struct {
 	Dir            store.Key    `json:"dir"`
+	URL            string       `json:"url,omitempty"` // where the data lie, if not in Dir, which then holds the manifest alone
 	Rows           int64        `json:"rows"`
 	Bytes          int64        `json:"bytes"`
 	Files          int          `json:"files"`

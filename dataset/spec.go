@@ -58,6 +58,9 @@ const (
 	Test  Name = "test"
 )
 
+// Splits lists the splits that s asks for, train first.
+func (s Spec) Splits() []Name { return s.Split.names() }
+
 // names lists the splits that s asks for, train first.
 func (s Split) names() []Name {
 	list := []Name{Train}
