@@ -263,7 +263,7 @@ func (w *Writer) finishSplit(ctx context.Context, split *splitWriter) error {
 			return err
 		}
 	}
-	slices.SortFunc(split.files, func(a, b File) int { return partNumber(a.Name) - partNumber(b.Name) })
+	slices.SortStableFunc(split.files, func(a, b File) int { return partNumber(a.Name) - partNumber(b.Name) })
 	return nil
 }
 
