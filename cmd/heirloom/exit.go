@@ -40,6 +40,10 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.Is(err, errUsage), errors.Is(err, store.ErrInvalid):
 		return exitUsage
+	case errors.Is(err, runner.ErrNotExecutable):
+		return exitNotRunnable
+	case errors.Is(err, runner.ErrNotFound):
+		return exitNoCommand
 	case errors.Is(err, store.ErrNotExist):
 		return exitNotFound
 	case errors.Is(err, store.ErrExist), errors.Is(err, store.ErrConflict):

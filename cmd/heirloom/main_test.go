@@ -44,6 +44,7 @@ func scripts(dir string) testscript.Params {
 			"nobody":  nobody,
 			"shape":   shape,
 
+			"parquet":   parquet,
 			"copystore": copyStore,
 		},
 		Condition: func(name string) (bool, error) {
