@@ -4,8 +4,10 @@ package runner
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -37,6 +39,9 @@ func TestDiskFullWhileTheJobRuns(t *testing.T) {
 	}
 	if !errors.Is(err, store.ErrNoSpace) || len(result.Warnings) == 0 || result.ExitCode != 0 {
 		t.Errorf("got %+v, %v", result, err)
+	}
+	if n := strings.Count(fmt.Sprint(err), "no space left"); n != 1 {
+		t.Errorf("the reason is given %d times: %v", n, err)
 	}
 	if run, err := l.Tracker.Run(t.Context(), result.RunID); err != nil || run.State == tracker.Succeeded || len(run.Warnings) > 0 {
 		t.Errorf("recorded %+v, %v", run, err)

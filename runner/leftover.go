@@ -24,7 +24,8 @@ const (
 type leftover struct {
 	Run     tracker.RunID `json:"run"`
 	Attempt int           `json:"attempt"`
-	URL     string        `json:"url"` // where the outputs belong
+	Store   string        `json:"store"` // its URL, with the options of the connection
+	URL     string        `json:"url"`   // where the outputs belong
 	scratch string
 }
 
@@ -32,7 +33,7 @@ func (l leftover) dir() string { return filepath.Join(l.scratch, "output") }
 
 // sign says in scratch whose it is.
 func (r *run) sign() error {
-	body, _ := json.Marshal(leftover{Run: r.id, Attempt: r.attempt, URL: r.Store.KeyURL(r.place.key)}) // holds nothing that could fail
+	body, _ := json.Marshal(leftover{Run: r.id, Attempt: r.attempt, Store: r.Store.URL(), URL: r.Store.KeyURL(r.place.key)}) // holds nothing that could fail
 	name := filepath.Join(r.place.scratch, scratchNote)
 	if err := os.WriteFile(name, append(body, '\n'), 0o600); err != nil {
 		return fmt.Errorf("make scratch directory: %w", err)
@@ -61,9 +62,10 @@ func (r *run) pickUp(ctx context.Context) {
 		return
 	}
 	l := others[len(others)-1]
-	text := fmt.Sprintf("attempt %d of %s did not store all its outputs: heirloom store sync %s %s sends them; then remove %s", l.Attempt, l.Run, shellWord(l.dir()), shellWord(store.RedactURL(l.URL)), l.scratch)
+	text := fmt.Sprintf("attempt %d of %s did not store all its outputs; this does, and clears up: heirloom --store %s store sync %s %s && rm -r %s",
+		l.Attempt, l.Run, shellWord(store.RedactURL(l.Store)), shellWord(l.dir()), shellWord(store.RedactURL(l.URL)), shellWord(l.scratch))
 	if n := len(others) - 1; n > 0 {
-		text += fmt.Sprintf("; %d more like it: %s", n, filepath.Join(filepath.Dir(l.scratch), scratchStart+"*"))
+		text += fmt.Sprintf(" (%d more like it: %s)", n, filepath.Join(filepath.Dir(l.scratch), scratchStart+"*"))
 	}
 	r.notices = append(r.notices, text)
 }

@@ -186,7 +186,7 @@ func (r *run) recordEnd(ctx context.Context, exit local.Exit) error {
 	r.describeEnd(m, end)
 	limited, cancel := context.WithTimeout(ctx, endLimit)
 	defer cancel()
-	return errors.Join(err, r.Tracker.AddMetadata(limited, r.id, m), r.endAttempt(limited, end))
+	return reasons(err, r.Tracker.AddMetadata(limited, r.id, m), r.endAttempt(limited, end))
 }
 
 func (r *run) endAttempt(ctx context.Context, end tracker.AttemptEnd) error {

@@ -44,6 +44,19 @@ func TestGetOntoAFullDisk(t *testing.T) {
 	}
 }
 
+// A run whose end cannot be recorded for want of space says so once.
+func TestRunOnAFullDisk(t *testing.T) {
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=256k"); err != nil {
+		servers.Missing(t, err, "run the tests as root", "mount")
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(disk, 0) })
+	code, text := command(t, "--store", filepath.Join(disk, "store"), "run", "--", "/bin/sh", "-c", "exec 2>/dev/null; while echo 0123456789; do :; done >$HEIRLOOM_OUTPUT_DIR/big; true")
+	if code != exitOwnFailure || strings.Count(text, "no space left") != 1 || !strings.Contains(text, "free some space") {
+		t.Errorf("run: %d, %s", code, text)
+	}
+}
+
 // command runs one command line in this process and returns its exit code and what it said on stderr.
 func command(t *testing.T, args ...string) (int, string) {
 	t.Helper()

@@ -143,7 +143,9 @@ func (a *app) runRun(c *cobra.Command, args []string, f runFlags) error {
 		}
 	})
 	for _, w := range result.Warnings {
-		a.warn("%s", w)
+		if err == nil || !strings.Contains(err.Error(), w) { // else it is told as the error
+			a.warn("%s", w)
+		}
 	}
 	if err != nil {
 		return err
