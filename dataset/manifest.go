@@ -59,7 +59,9 @@ type File struct {
 	BlockBytes int64    `json:"block_bytes"`
 	CRC32C     []string `json:"crc32c"`
 	// Columns sums up the values of each column, by the path of Parquet ("at.x",
-	// "tags.list.element"). It is nil for files of over 1,000 columns, and was before 2026-11.
+	// "tags.list.element"). A column of which the file says nothing is absent: where numbers
+	// without a sign may be null, whose extremes the Parquet library gets wrong. It is nil for files
+	// of over 1,000 columns, and in older manifests.
 	Columns map[string]ColumnStats `json:"columns,omitempty"`
 	// Version is what the store called the file when it was adopted, in place of
 	// checksums; "" of files that were staged.

@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	maxParts = 10_000 // files of a split
-	mostOpen = 64     // files of a split that are written at once
+	mostOpen = 64 // files of a split that are written at once
 	// columnsOpen bounds the columns of all files that are written at once: each
 	// has a page in memory.
 	columnsOpen = 512

@@ -10,6 +10,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+	parquetschema "github.com/apache/arrow/go/v17/parquet/schema"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/heirloom-ml/heirloom/store"
@@ -25,11 +27,12 @@ type limits struct {
 	groupBytes int64 // bytes of a row group, compressed; it is in memory until it ends
 	partBytes  int64 // bytes of a file
 	pageBytes  int64 // bytes of the pages of all columns that are being filled
+	parts      int   // files of a split
 }
 
 // usualLimits are those of Spark where it has any.
 func usualLimits() limits {
-	return limits{groupRows: 1 << 20, groupBytes: 64 << 20, partBytes: 128 << 20, pageBytes: 64 << 20}
+	return limits{groupRows: 1 << 20, groupBytes: 64 << 20, partBytes: 128 << 20, pageBytes: 64 << 20, parts: 10_000}
 }
 
 // partWriter writes one Parquet file straight into the store. It appears there
@@ -76,7 +79,7 @@ const minPage, maxPage = 8 << 10, 1 << 20
 
 // properties are those of a file. dictionary names the columns to be encoded with
 // one, page is the size of a page within bounds.
-func properties(o FileOptions, dictionary []string, page int64) *parquet.WriterProperties {
+func properties(schema *arrow.Schema, o FileOptions, dictionary []string, page int64) (*parquet.WriterProperties, error) {
 	options := []parquet.WriterProperty{
 		parquet.WithCompression(o.codec()),
 		parquet.WithDictionaryDefault(false),
@@ -87,7 +90,24 @@ func properties(o FileOptions, dictionary []string, page int64) *parquet.WriterP
 	for _, column := range dictionary {
 		options = append(options, parquet.WithDictionaryPath(parquet.ColumnPath{column}, true))
 	}
-	return parquet.NewWriterProperties(options...)
+	root, err := pqarrow.ToParquet(schema, parquet.NewWriterProperties(options...), pqarrow.DefaultWriterProps())
+	if err != nil {
+		return nil, err
+	}
+	for i := range root.NumColumns() {
+		if column := root.Column(i); falseStatistics(column) {
+			options = append(options, parquet.WithStatsFor(column.Path(), false))
+		}
+	}
+	return parquet.NewWriterProperties(options...), nil
+}
+
+// falseStatistics tells of which columns the library gets the extremes wrong: it
+// compares numbers without a sign as if they had one wherever there may be nulls.
+// No statistics are better than those, by which readers would pass over rows.
+func falseStatistics(column *parquetschema.Column) bool {
+	integer := column.PhysicalType() == parquet.Types.Int32 || column.PhysicalType() == parquet.Types.Int64
+	return integer && column.SortOrder() == parquetschema.SortUNSIGNED && column.MaxDefinitionLevel() > 0
 }
 
 // write adds the rows of a batch, under the schema of the file: that of the

@@ -43,7 +43,9 @@ func (p *part) statistics() (map[string]ColumnStats, error) {
 		if err != nil {
 			return nil, err
 		}
-		columns[meta.Schema.Column(i).Path()] = sum.stats(leaf)
+		if !sum.silent {
+			columns[meta.Schema.Column(i).Path()] = sum.stats(leaf)
+		}
 	}
 	return columns, nil
 }
@@ -52,12 +54,13 @@ func (p *part) statistics() (map[string]ColumnStats, error) {
 type extent struct {
 	nulls    int64
 	min, max any  // of the physical type
-	unknown  bool // a row group does not say
+	unknown  bool // a row group does not say what they are
+	silent   bool // a row group says nothing at all
 }
 
 func (e *extent) add(found metadata.TypedStatistics) {
-	if found == nil {
-		e.unknown = true
+	if found == nil || !found.HasNullCount() {
+		e.silent = true
 		return
 	}
 	e.nulls += found.NullCount()

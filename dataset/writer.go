@@ -125,15 +125,15 @@ func checkColumns(schema *arrow.Schema, spec Spec) error {
 		}
 		names[field.Name] = true
 	}
-	if len(names) <= len(spec.Files.PartitionBy) {
-		return errors.New("a batch has no columns")
-	}
 	for _, list := range [][]string{spec.Features, spec.Labels, spec.Files.PartitionBy} {
 		for _, name := range list {
 			if !names[name] {
 				return fmt.Errorf("the spec names a column %q, which the rows do not have", name)
 			}
 		}
+	}
+	if len(names) == len(spec.Files.PartitionBy) {
+		return errors.New("a batch has no columns")
 	}
 	return nil
 }
@@ -185,13 +185,17 @@ func (w *Writer) partFor(ctx context.Context, to *splitWriter, dir string) (*par
 			return nil, err
 		}
 	}
-	if to.parts == maxParts {
+	if to.parts == w.limits.parts {
 		return nil, failure("write dataset", to.dir, store.ErrInvalid,
-			fmt.Errorf("more than %d files: sort the rows by the columns to partition by, or choose ones with fewer values", maxParts))
+			fmt.Errorf("more than %d files: sort the rows by the columns to partition by, or choose ones with fewer values", to.parts))
 	}
 	name := partName(to.parts, w.uuid, w.spec.Files.compression())
 	pages := w.limits.pageBytes / int64(w.stored.NumFields()*most)
-	part, err := newPartWriter(ctx, w.store, to.dir, dir, name, w.stored, properties(w.spec.Files, to.dictionary, pages), w.limits)
+	props, err := properties(w.stored, w.spec.Files, to.dictionary, pages)
+	if err != nil {
+		return nil, failure("write dataset", to.dir, store.ErrInvalid, err)
+	}
+	part, err := newPartWriter(ctx, w.store, to.dir, dir, name, w.stored, props, w.limits)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func TestRowGroupsAndParts(t *testing.T) {
 	}
 	const rows, batch = 5000, 130
 	d, _, err := Stage(t.Context(), s, oneSource(), func(ctx context.Context, w *Writer) error {
-		w.limits = limits{groupRows: 100, groupBytes: 1 << 20, partBytes: 4096}
+		w.limits = limits{groupRows: 100, groupBytes: 1 << 20, partBytes: 4096, parts: 1000}
 		for from := 0; from < rows; from += batch {
 			if err := w.WriteTable(ctx, Train, counted(from, min(from+batch, rows))); err != nil {
 				return err
@@ -81,7 +81,7 @@ func TestGroupsEndBySize(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, _, err := Stage(t.Context(), s, oneSource(), func(ctx context.Context, w *Writer) error {
-		w.limits = limits{groupRows: 1000, groupBytes: 1, partBytes: 1 << 30}
+		w.limits = limits{groupRows: 1000, groupBytes: 1, partBytes: 1 << 30, parts: 1}
 		return errors.Join(w.WriteTable(ctx, Train, counted(0, 10)), w.WriteTable(ctx, Train, counted(10, 20)))
 	})
 	if err != nil {
@@ -220,5 +220,23 @@ func TestManyColumnsTakeLittleMemory(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if got := (after.TotalAlloc - before.TotalAlloc) >> 20; got > 50 {
 		t.Errorf("%d MiB were allocated", got)
+	}
+}
+
+// TestTooManyParts partitions by a column of many values, far apart.
+func TestTooManyParts(t *testing.T) {
+	s, err := store.Open(t.Context(), "mem://", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := oneSource()
+	spec.Files.PartitionBy = []string{"n"}
+	_, _, err = Stage(t.Context(), s, spec, func(ctx context.Context, w *Writer) error {
+		w.limits.parts = 70
+		rows := append(counted(0, 70), Column{Name: "x", Values: make([]int64, 70)})
+		return errors.Join(w.WriteTable(ctx, Train, rows), w.WriteTable(ctx, Train, rows))
+	})
+	if !errors.Is(err, store.ErrInvalid) || !strings.Contains(err.Error(), "sort the rows") {
+		t.Errorf("Stage = %v", err)
 	}
 }
