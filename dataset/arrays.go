@@ -140,7 +140,11 @@ func stringArray(l *leaf, s slots, kind arrow.DataType) (arrow.ArrayData, error)
 	default:
 		return nil, unsupported("byte arrays as %s", kind)
 	}
-	buffers := []*memory.Buffer{s.buffer(), memory.NewBufferBytes(raw), memory.NewBufferBytes(l.values.data)}
+	data := l.values.data
+	if data == nil {
+		data = []byte{} // nil would make empty values look like null
+	}
+	buffers := []*memory.Buffer{s.buffer(), memory.NewBufferBytes(raw), memory.NewBufferBytes(data)}
 	return array.NewData(kind, s.n, buffers, nil, s.nulls, 0), nil
 }
 

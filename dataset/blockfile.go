@@ -160,7 +160,7 @@ func (f *blockFile) fetchBlock(n int64) ([]byte, error) {
 	block, err := f.fetch(start, min(f.block, f.size-start))
 	if err == nil && f.sums != nil && crc32.Checksum(block, castagnoli()) != f.sums[n] {
 		return nil, failure("read", f.key, store.ErrCorrupt,
-			fmt.Errorf("bytes %d to %d do not match the checksum in the manifest", start, start+int64(len(block))))
+			fmt.Errorf("%w: bytes %d to %d, by the manifest", errChecksum, start, start+int64(len(block))))
 	}
 	return block, err
 }

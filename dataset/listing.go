@@ -17,16 +17,17 @@ type found struct {
 	keys   [][]partitionKey // of data
 
 	manifest, success bool
-	temporary         bool            // of a job that runs or died
-	started, ended    map[string]bool // Databricks' transactions, by id
-	foreign           string          // "Delta" or "Iceberg": such a table's files are more than its rows
-	common            bool            // _common_metadata
-	stray             store.Key       // data in a directory that is no partition
+	temporary         bool                // of a job that runs or died
+	started, ended    map[string]bool     // Databricks' transactions, by id
+	foreign           string              // "Delta" or "Iceberg": such a table's files are more than its rows
+	common            bool                // _common_metadata
+	stray             store.Key           // data in a directory that is no partition
+	crcs              map[store.Key]int64 // Hadoop's checksum files, and their sizes
 }
 
 // list reads the names below dir. Data come in order of name.
 func list(ctx context.Context, s *store.Store, dir store.Key) (*found, error) {
-	f := &found{dir: dir, started: make(map[string]bool), ended: make(map[string]bool)}
+	f := &found{dir: dir, started: make(map[string]bool), ended: make(map[string]bool), crcs: make(map[store.Key]int64)}
 	empty := true
 	for object, err := range s.List(ctx, below(dir)) {
 		if err != nil {
@@ -74,6 +75,9 @@ func (f *found) add(object store.Object, name string) {
 	segments := strings.Split(name, "/")
 	if f.marker(segments[0], len(segments) > 1, name) {
 		return
+	}
+	if last := segments[len(segments)-1]; strings.HasPrefix(last, ".") && strings.HasSuffix(last, ".crc") {
+		f.crcs[object.Key] = object.Size
 	}
 	for _, segment := range segments {
 		if !IsData(segment) {

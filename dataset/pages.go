@@ -42,7 +42,7 @@ func (p *pages) next() (h pageHeader, body []byte, ok bool, err error) {
 	}
 	p.at += int64(h.compressed)
 	if h.hasCRC && p.file.sums == nil && crc32.ChecksumIEEE(stored) != uint32(h.crc) {
-		return h, nil, false, errors.New("a page does not match its checksum")
+		return h, nil, false, fmt.Errorf("%w: the page at byte %d", errChecksum, p.at-int64(h.compressed))
 	}
 	body, err = p.uncompress(h, stored)
 	return h, body, err == nil, err
