@@ -48,8 +48,9 @@ type CheckFinding struct {
 
 // CheckOptions adjust Check. Nil and the zero value are the defaults.
 type CheckOptions struct {
-	ReadData bool    // decode every page, where the default is footers alone
-	Like     *Reader // a dataset whose columns this one should have, such as the version before; nil = none
+	ReadData bool         // decode every page, where the default is footers alone
+	Manifest store.Digest // of the manifest, as it was committed; "" = not known
+	Like     *Reader      // a dataset whose columns this one should have, such as the version before; nil = none
 }
 
 // CheckReport is what Check found.
@@ -151,19 +152,34 @@ func (c *checker) expected(ctx context.Context, f *found) ([]File, map[string]st
 	for _, object := range f.data {
 		there[f.name(object)] = object
 	}
-	if f.manifest {
-		m, err := readManifest(ctx, c.store, c.dir)
-		if err == nil {
-			c.report.Manifest = m
-			return c.listed(m, there), there
-		}
-		c.findError(RuleManifest, c.dir.Join(ManifestName), err)
+	if f.manifest && c.readManifest(ctx) {
+		return c.listed(c.report.Manifest, there), there
 	}
 	var list []File
 	for _, object := range f.data {
 		list = append(list, File{Name: f.name(object), Bytes: object.Size, Rows: -1})
 	}
 	return list, there
+}
+
+// readManifest compares the manifest with what was committed, if that is known,
+// and reports whether it can be read.
+func (c *checker) readManifest(ctx context.Context) bool {
+	key := c.dir.Join(ManifestName)
+	body, err := c.store.Get(ctx, key)
+	m := new(Manifest)
+	if err == nil {
+		err = decode("read manifest", key, body, m)
+	}
+	if err != nil {
+		c.findError(RuleManifest, key, err)
+		return false
+	}
+	if c.opts.Manifest != "" && digest(body) != c.opts.Manifest {
+		c.find(RuleManifest, key, "it is not the manifest that was committed")
+	}
+	c.report.Manifest = m
+	return true
 }
 
 // listed compares the manifest with the listing.
@@ -268,7 +284,7 @@ func (c *checker) checkFile(ctx context.Context, object store.Object, file File)
 		c.find(RuleRows, object.Key, "its footer says %d rows, the manifest %d", p.rows, told)
 	}
 	if c.opts.ReadData {
-		if err := p.readAll(ctx); err != nil {
+		if err := p.readAll(ctx, file.SHA256); err != nil {
 			c.findError(RuleData, object.Key, err)
 		}
 	}

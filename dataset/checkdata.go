@@ -2,7 +2,9 @@ package dataset
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -17,7 +19,7 @@ var errChecksum = errors.New("a checksum does not match")
 
 // readAll decodes every page of a file, and where the manifest has checksums
 // also what lies between the pages.
-func (p *part) readAll(ctx context.Context) error {
+func (p *part) readAll(ctx context.Context, sum store.Digest) error {
 	all := make([]int, len(p.manifest.Fields))
 	for i := range all {
 		all[i] = i
@@ -36,7 +38,7 @@ func (p *part) readAll(ctx context.Context) error {
 			return err
 		}
 	}
-	return p.readBlocks(ctx)
+	return p.readBlocks(ctx, sum)
 }
 
 func (g *groupReader) drain() error {
@@ -49,15 +51,25 @@ func (g *groupReader) drain() error {
 	}
 }
 
-// readBlocks compares every block with its checksum.
-func (p *part) readBlocks(ctx context.Context) error {
+// readBlocks compares every block with its checksum, and all of them with that
+// of the file.
+func (p *part) readBlocks(ctx context.Context, sum store.Digest) error {
+	if p.file.sums == nil {
+		return nil
+	}
+	hash := sha256.New()
 	for i := range p.file.sums {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if _, err := p.file.fetchBlock(int64(i)); err != nil {
+		block, err := p.file.fetchBlock(int64(i))
+		if err != nil {
 			return err
 		}
+		hash.Write(block)
+	}
+	if got := store.Digest(hex.EncodeToString(hash.Sum(nil))); got != sum {
+		return failure("read", p.key, store.ErrCorrupt, fmt.Errorf("%w: its SHA-256 is %s, %s in the manifest", errChecksum, got, sum))
 	}
 	return nil
 }

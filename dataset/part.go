@@ -80,16 +80,30 @@ func (p *part) groupSizes() []int64 {
 // chosenBytes is what the pages of some fields of a row group uncompress to, as
 // the footer says.
 func (p *part) chosenBytes(group int, fields []int) int64 {
-	columns := p.meta.RowGroups[group].GetColumns()
 	total := int64(0)
 	for _, field := range fields {
-		for _, leaf := range leavesBelow(nil, &p.manifest.Fields[field]) {
-			if leaf >= 0 && leaf < len(columns) && columns[leaf].GetMetaData() != nil {
-				total += max(0, columns[leaf].GetMetaData().GetTotalUncompressedSize())
-			}
-		}
+		plain, _ := p.fieldBytes(group, field)
+		total += plain
 	}
 	return max(total, 0)
+}
+
+// storedBytes is what the pages of a field of a row group take in the file.
+func (p *part) storedBytes(group, field int) int64 {
+	_, stored := p.fieldBytes(group, field)
+	return stored
+}
+
+func (p *part) fieldBytes(group, field int) (plain, stored int64) {
+	columns := p.meta.RowGroups[group].GetColumns()
+	for _, leaf := range leavesBelow(nil, &p.manifest.Fields[field]) {
+		if leaf < 0 || leaf >= len(columns) || columns[leaf].GetMetaData() == nil {
+			continue
+		}
+		plain += max(0, columns[leaf].GetMetaData().GetTotalUncompressedSize())
+		stored += max(0, columns[leaf].GetMetaData().GetTotalCompressedSize())
+	}
+	return plain, stored
 }
 
 // leavesBelow adds the indices of the leaf columns below field.
