@@ -302,12 +302,16 @@ func (c *checker) checkSchemas(files []File, schemas []*arrow.Schema, there map[
 			c.find(RuleSchema, there[files[i].Name].Key, "its columns are other than those of %s: %s", files[first].Name, differ(schemas[first], schema))
 		}
 	}
-	if m := c.report.Manifest; m != nil && !slices.Equal(m.Schema, fields(schemas[first])) {
+	if m := c.report.Manifest; m != nil && !slices.EqualFunc(m.Schema, fields(schemas[first]), sameField) {
 		c.find(RuleSchema, there[files[first].Name].Key, "its columns are not those of the manifest")
 	}
 	if c.opts.Like != nil && !sameFields(c.opts.Like.stored, schemas[first]) {
 		c.find(RuleDrift, c.dir, "compared with %s: %s", c.opts.Like.dir, differ(c.opts.Like.stored, schemas[first]))
 	}
+}
+
+func sameField(a, b Field) bool {
+	return a.Name == b.Name && a.Type == b.Type && a.Nullable == b.Nullable
 }
 
 func (c *checker) checkPartitions(files []File) {

@@ -96,21 +96,21 @@ func (s *statsSum) bound(stats *columnStats) bool {
 	switch s.kind.ID() {
 	case arrow.FLOAT32, arrow.FLOAT64:
 		least, most, ok := floatStats(stats)
-		s.floats = widen(s.any, s.floats, least, most)
+		s.floats = widened(s.any, s.floats, least, most)
 		return ok
 	case arrow.STRING, arrow.LARGE_STRING:
 		least, most, ok := textStats(stats)
-		s.texts = widen(s.any, s.texts, least, most)
+		s.texts = widened(s.any, s.texts, least, most)
 		return ok
 	case arrow.BOOL, arrow.DATE32, arrow.TIMESTAMP, arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64, arrow.UINT8, arrow.UINT16, arrow.UINT32:
 		least, most, ok := intStats(stats)
-		s.ints = widen(s.any, s.ints, least, most)
+		s.ints = widened(s.any, s.ints, least, most)
 		return ok
 	}
 	return false
 }
 
-func widen[T int64 | float64 | string](any bool, bounds [2]T, least, most T) [2]T {
+func widened[T int64 | float64 | string](any bool, bounds [2]T, least, most T) [2]T {
 	if !any {
 		return [2]T{least, most}
 	}

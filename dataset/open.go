@@ -72,6 +72,7 @@ func Open(ctx context.Context, s *store.Store, dir store.Key) (*Reader, error) {
 	if r.partitions, err = partitionFields(dir, r.files, r.keys); err != nil {
 		return nil, err
 	}
+	r.takePartitionTypes()
 	read := len(r.files)
 	if r.manifest != nil {
 		read = 1 // it says the rest
@@ -91,6 +92,28 @@ func (r *Reader) fromListing(f *found) error {
 		r.keys = append(r.keys, f.keys[i])
 	}
 	return nil
+}
+
+// takePartitionTypes prefers the types that the manifest gives partition columns
+// to those that their values look like.
+func (r *Reader) takePartitionTypes() {
+	if r.manifest == nil || len(r.manifest.Partition) != len(r.partitions) {
+		return
+	}
+	for i, field := range r.manifest.Partition {
+		kind, err := parseType(field.Type)
+		if err != nil || field.Name != r.partitions[i].Name {
+			continue
+		}
+		switch kind.ID() {
+		case arrow.STRING, arrow.BOOL, arrow.DATE32, arrow.FLOAT32, arrow.FLOAT64:
+			r.partitions[i].Type = kind
+		default:
+			if arrow.IsInteger(kind.ID()) {
+				r.partitions[i].Type = kind
+			}
+		}
+	}
 }
 
 // readSchema reads the footers of the first n files. Rows of files whose number
