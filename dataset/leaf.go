@@ -33,8 +33,9 @@ type leaf struct {
 	at, n    int // of its values, with nulls
 	decoder  decoder
 
-	levels levels
-	values dense
+	levels    levels
+	values    dense
+	usualData int // bytes of the strings of a batch, by the one before
 }
 
 // levels of what was read last. A slice is nil where the highest level is 0.
@@ -78,6 +79,10 @@ const maxFixedBytes = 1 << 20
 func (l *leaf) read(rows int64) error {
 	l.levels = levels{def: l.levels.def[:0], rep: l.levels.rep[:0]}
 	l.values.reset()
+	if l.width == 0 {
+		l.values.data = make([]byte, 0, l.usualData)
+		defer func() { l.usualData = min(len(l.values.data)+len(l.values.data)/8, plausibleBytes) }()
+	}
 	if room := rows * int64(l.width); l.width > 0 && room <= plausibleBytes {
 		l.values.fixed = make([]byte, 0, room)
 	}

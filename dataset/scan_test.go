@@ -14,9 +14,9 @@ import (
 	"github.com/heirloom-ml/heirloom/store"
 )
 
-// numbered stages rows 0..n-1 in column "n", and "even" and "word" that follow
+// numberedReader stages rows 0..n-1 in column "n", and "even" and "word" that follow
 // from it, in several row groups and files.
-func numbered(t *testing.T, n int) *Reader {
+func numberedReader(t *testing.T, n int) *Reader {
 	t.Helper()
 	s := memoryStore(t)
 	d, _, err := Stage(t.Context(), s, oneSource(), writeNumbered(n))
@@ -84,7 +84,7 @@ func sequence(from, to int64) []int64 {
 }
 
 func TestShardsCoverEachRowOnce(t *testing.T) {
-	r := numbered(t, 1003)
+	r := numberedReader(t, 1003)
 	for _, shuffle := range []*Shuffle{nil, {Seed: 7, Epoch: 3, Window: 130}} {
 		for _, of := range []int{1, 2, 7, 100} {
 			var all []int64
@@ -107,7 +107,7 @@ func TestShardsCoverEachRowOnce(t *testing.T) {
 }
 
 func TestShuffleIsDrawnFromSeedAndEpoch(t *testing.T) {
-	r := numbered(t, 1003)
+	r := numberedReader(t, 1003)
 	first, _ := readNumbers(t, r, ReadOptions{Shuffle: &Shuffle{Seed: 1}}, 0)
 	again, _ := readNumbers(t, r, ReadOptions{Shuffle: &Shuffle{Seed: 1}, BatchRows: 7}, 0)
 	if !slices.Equal(first, again) {
@@ -132,7 +132,7 @@ func TestShuffleIsDrawnFromSeedAndEpoch(t *testing.T) {
 // TestResume breaks off after every number of rows and goes on from the cursor,
 // by way of its text.
 func TestResume(t *testing.T) {
-	r := numbered(t, 503)
+	r := numberedReader(t, 503)
 	where, err := ParsePredicate("n < 100 or word in ('w1', 'w5') and not even = true or n > 450")
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func roundTrip(t *testing.T, c Cursor) (back Cursor) {
 }
 
 func TestCursorOfAnotherReading(t *testing.T) {
-	r := numbered(t, 300)
+	r := numberedReader(t, 300)
 	_, next := readNumbers(t, r, ReadOptions{BatchRows: 10}, 50)
 	for _, err := range r.Batches(t.Context(), &ReadOptions{Shard: Shard{Index: 1, Of: 2}, From: next}) {
 		if !errors.Is(err, store.ErrInvalid) {
@@ -201,7 +201,7 @@ func TestCursorOfAnotherReading(t *testing.T) {
 
 // TestWhere compares each condition with a function over all rows.
 func TestWhere(t *testing.T) {
-	r := numbered(t, 1003)
+	r := numberedReader(t, 1003)
 	tests := map[string]func(n int64) bool{
 		"n = 500":                            func(n int64) bool { return n == 500 },
 		"n >= 990":                           func(n int64) bool { return n >= 990 },
@@ -240,7 +240,7 @@ func TestBadPredicates(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	r := numbered(t, 300)
+	r := numberedReader(t, 300)
 	for text, want := range map[string]error{"m = 1": store.ErrNotExist, "n = 'x'": store.ErrInvalid, "word = 1": store.ErrInvalid, "even = 1": store.ErrInvalid} {
 		where, err := ParsePredicate(text)
 		if err != nil {
@@ -256,7 +256,7 @@ func TestBadPredicates(t *testing.T) {
 
 // TestPruning counts the row groups that are decoded.
 func TestPruning(t *testing.T) {
-	r := numbered(t, 1003)
+	r := numberedReader(t, 1003)
 	for text, want := range map[string]int{"n >= 0": 12, "n = 1002": 1, "n < 95": 2, "n > 5000": 0, "even = true": 12, "word = 'x'": 0, "word is null": 0} {
 		where, err := ParsePredicate(text)
 		if err != nil {

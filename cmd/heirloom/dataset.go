@@ -23,7 +23,8 @@ const datasetExample = `  heirloom dataset stage raw.csv --name clicks@2026-11-2
 func newDataset(a *app) *cobra.Command {
 	return group(&cobra.Command{
 		Use: "dataset", Short: "stage Parquet once, and find it again", Long: datasetHelp, Example: datasetExample,
-	}, newDatasetStage(a), newDatasetAdd(a), newDatasetLs(a), newDatasetPath(a), newDatasetPrune(a))
+	}, newDatasetStage(a), newDatasetAdd(a), newDatasetLs(a), newDatasetPath(a), newDatasetPrune(a),
+		newDatasetShow(a), newDatasetHead(a), newDatasetCheck(a))
 }
 
 // inRun calls f with the run that this process is part of, for what is recorded on the way; outside of one with nil.

@@ -202,7 +202,7 @@ func atLeastOne(name string) cobra.PositionalArgs {
 func completeFormats(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	offered := documentFormats()
 	switch c.Name() {
-	case "runs", "show", "explain", "ls", "du", "verify", "prune":
+	case "runs", "show", "explain", "ls", "du", "verify", "prune", "head", "check":
 		offered = render.ListFormats
 	case "lineage":
 		offered = render.LineageFormats

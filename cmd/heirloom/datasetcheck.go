@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/heirloom-ml/heirloom/cmd/internal/render"
+	"github.com/heirloom-ml/heirloom/dataset"
+	"github.com/heirloom-ml/heirloom/store"
+)
+
+// checkFlags are what check is asked for.
+type checkFlags struct {
+	readData bool
+	like     string
+}
+
+func newDatasetCheck(a *app) *cobra.Command {
+	var f checkFlags
+	c := &cobra.Command{
+		Use:   "check DATASET",
+		Short: "look whether a dataset is whole",
+		Long: `Hold a dataset against its manifest and against itself: missing, added and truncated
+files, a commit that is missing, jobs that run or died, files of other columns, stale
+checksum files of Hadoop. DATASET is a name, the beginning of a fingerprint, or the path
+or URL of any Parquet file or directory. Footers alone are read, or with --read-data
+every byte: all pages are decoded, and all checksums compared.
+
+Exit codes: 0 nothing is wrong; 6 something is; 3 there is no dataset; 7 a file could
+not be read.`,
+		Example: `  heirloom dataset check clicks@latest --read-data
+  heirloom dataset check s3://lake/clicks/day=2026-11-20 -o json
+  heirloom dataset check clicks@2026-11-20 --like clicks@2026-11-19`,
+		Args: takes("DATASET"),
+		RunE: func(c *cobra.Command, args []string) error { return a.datasetCheck(c, args[0], f) },
+	}
+	flags := c.Flags()
+	flags.BoolVar(&f.readData, "read-data", false, "read every byte, not the footers alone")
+	flags.StringVar(&f.like, "like", "", "`DATASET` whose columns this one should have, such as the version before")
+	return c
+}
+
+func (a *app) datasetCheck(c *cobra.Command, text string, f checkFlags) error {
+	format, err := a.format(render.ListFormats)
+	if err != nil {
+		return err
+	}
+	opts := dataset.CheckOptions{ReadData: f.readData}
+	if f.like != "" {
+		s, err := a.oneSplit(c.Context(), f.like, "")
+		if err != nil {
+			return err
+		}
+		if opts.Like, err = dataset.Open(c.Context(), s.spot.store, s.spot.key); err != nil {
+			return err
+		}
+	}
+	splits, err := a.datasetSplits(c.Context(), text)
+	if err != nil {
+		return err
+	}
+	var list []render.DatasetCheck
+	for _, s := range splits {
+		opts.Manifest = s.manifest
+		report, err := dataset.Check(c.Context(), s.spot.store, s.spot.key, &opts)
+		if err != nil {
+			return err
+		}
+		list = append(list, render.DatasetCheck{Split: string(s.name), URL: s.spot.url(), Path: s.spot.path, Report: report})
+	}
+	if err := render.DatasetChecks(list).Write(a.stdout, format, a.style(a.stdout)); err != nil {
+		return err
+	}
+	return a.judgeDataset(text, list)
+}
+
+// judgeDataset sums up a check.
+func (a *app) judgeDataset(text string, list []render.DatasetCheck) error {
+	files, findings := 0, 0
+	rows := int64(0)
+	kind := error(nil)
+	for _, one := range list {
+		files, rows, findings = files+one.Report.Files, rows+one.Report.Rows, findings+len(one.Report.Findings)
+		for _, f := range one.Report.Findings {
+			kind = worse(kind, f.Rule)
+		}
+	}
+	looked := fmt.Sprintf("looked at %s, %d rows", count(files, "file"), rows)
+	if findings == 0 {
+		a.note("%s: nothing is wrong", looked)
+		return nil
+	}
+	a.note("%s", looked)
+	return &store.Error{Op: "check dataset", Key: text, Kind: kind, Err: errors.New(count(findings, "finding"))}
+}
+
+// worse is the kind that the exit code tells: what is corrupt before what could not be looked at, before absence.
+func worse(kind error, rule dataset.CheckRule) error {
+	switch {
+	case rule == dataset.RuleAbsent && kind == nil:
+		return store.ErrNotExist
+	case rule == dataset.RuleUnreachable && (kind == nil || errors.Is(kind, store.ErrNotExist)):
+		return store.ErrUnavailable
+	case rule == dataset.RuleAbsent, rule == dataset.RuleUnreachable:
+		return kind
+	}
+	return store.ErrCorrupt
+}
