@@ -214,7 +214,13 @@ func (f *fsck) checkDirectories(ctx context.Context) error {
 			return err
 		}
 		name := string(e.Key)
-		if !e.IsDir || isRunDir(name) {
+		if !e.IsDir {
+			continue
+		}
+		if isRunDir(name) {
+			if err := f.checkEmpty(ctx, e.Key); err != nil {
+				return err
+			}
 			continue
 		}
 		rule := directoryRule(name)

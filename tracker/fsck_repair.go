@@ -176,8 +176,8 @@ func (f *fsck) keep(ctx context.Context, run RunID, key store.Key) error {
 	return err
 }
 
-// asideDir moves all that is below a directory of the root. One that is empty
-// is removed by removing something from it.
+// asideDir moves all that is below a directory of the root, and the directory
+// goes with it.
 func (f *fsck) asideDir(ctx context.Context, dir store.Key) error {
 	var keys []store.Key
 	for obj, err := range f.t.s.List(ctx, string(dir)+"/") {
@@ -190,11 +190,7 @@ func (f *fsck) asideDir(ctx context.Context, dir store.Key) error {
 		keys = append(keys, obj.Key)
 	}
 	if len(keys) == 0 {
-		mark := dir.Join("empty")
-		if err := f.t.s.Put(ctx, mark, nil); err != nil {
-			return err
-		}
-		return f.t.s.Delete(ctx, mark)
+		return f.removeEmpty(ctx, dir)
 	}
 	for _, key := range keys {
 		if err := f.aside(ctx, "", key); err != nil {
@@ -202,4 +198,22 @@ func (f *fsck) asideDir(ctx context.Context, dir store.Key) error {
 		}
 	}
 	return nil
+}
+
+// removeEmpty removes a directory without objects, and those below it, such as
+// an interrupted repair leaves. A store does that where the last object goes.
+func (f *fsck) removeEmpty(ctx context.Context, dir store.Key) error {
+	for e, err := range f.t.s.ListDir(ctx, dir) {
+		if err == nil && e.IsDir {
+			err = f.removeEmpty(ctx, e.Key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	mark := dir.Join("empty")
+	if err := f.t.s.Put(ctx, mark, nil); err != nil {
+		return err
+	}
+	return f.t.s.Delete(ctx, mark)
 }

@@ -265,8 +265,9 @@ func TestFsckFixtures(t *testing.T) {
 func TestFsckEmptyDirectory(t *testing.T) {
 	dir := t.TempDir()
 	p := newPatient(t, dir)
-	check(t, os.Mkdir(filepath.Join(dir, "tracker", "lost+found"), 0o777))
-	same(t, "found", rules(p.fsck(tracker.FsckOptions{Repair: true})), []string{string(tracker.RuleDirectoryForeign)})
+	check(t, os.MkdirAll(filepath.Join(dir, "tracker", "lost+found", "a", "b"), 0o777))
+	check(t, os.MkdirAll(filepath.Join(dir, "tracker", runA.Encode(), "metadata", "old", "a"), 0o777))
+	same(t, "found", rules(p.fsck(tracker.FsckOptions{Repair: true})), []string{string(tracker.RuleRecordNested), string(tracker.RuleDirectoryForeign)})
 	if after := p.fsck(tracker.FsckOptions{}); len(after.Findings) > 0 {
 		t.Errorf("after repair: %v", after.Findings)
 	}
