@@ -1,11 +1,14 @@
 package tracker
 
 import (
+	"cmp"
 	"context"
 	"encoding/base32"
 	"errors"
 	"fmt"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/heirloom-ml/heirloom/store"
 )
@@ -16,8 +19,10 @@ const noArtifact = "="
 // AddSource first writes the link, which is the truth: from there on the edge is
 // recorded, whatever becomes of the rest. Then it brings TorchX's text files up
 // to date, the one of the parent only if the parent's directory exists, or a
-// source from elsewhere would become a run. An error after the link was written
-// says so; to repeat the call completes what is missing.
+// source from elsewhere would become a run. Where a line can be appended, which
+// no other line depends on, link and line are written side by side: either tells
+// of the edge, and both are kept when the call returns. An error after the link
+// was written says so; to repeat the call completes what is missing.
 func (t *FileTracker) AddSource(ctx context.Context, run RunID, s Source) error {
 	if err := t.addSource(ctx, run, s); err != nil {
 		return fmt.Errorf("add source to %s: %w", printable(string(run)), err)
@@ -40,13 +45,44 @@ func (t *FileTracker) addSource(ctx context.Context, run RunID, s Source) error 
 	if err != nil {
 		return err
 	}
-	if err := t.s.Create(ctx, linkKey(run, s), body); err != nil && !errors.Is(err, store.ErrExist) {
+	if err := t.recordEdge(ctx, run, s, body); err != nil {
 		return err
 	}
 	if err := t.mirror(ctx, run, s); err != nil {
-		return fmt.Errorf("the link is recorded, but not yet in TorchX's files: %w", err)
+		return unmirrored(err)
 	}
 	return nil
+}
+
+// recordEdge writes the link and the line of the run itself.
+func (t *FileTracker) recordEdge(ctx context.Context, run RunID, s Source, body []byte) error {
+	link := func() error {
+		err := t.s.Create(ctx, linkKey(run, s), body)
+		if errors.Is(err, store.ErrExist) {
+			return nil
+		}
+		return err
+	}
+	line := func() error {
+		return unmirrored(t.addLine(ctx, run.dir().Join(sourcesDir, s.ID.Encode()), run, s))
+	}
+	if !t.s.Capabilities().Append {
+		if err := link(); err != nil {
+			return err
+		}
+		return line()
+	}
+	var group errgroup.Group
+	group.Go(line)
+	err := link()
+	return cmp.Or(err, group.Wait())
+}
+
+func unmirrored(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the link is recorded, but not yet in TorchX's files: %w", err)
 }
 
 func linkKey(run RunID, s Source) store.Key {
@@ -75,11 +111,9 @@ func decodeArtifact(elem string) (string, error) {
 	return string(text), checkText(string(text), maxIDBytes)
 }
 
-// mirror adds the link to the text file of the run, and of its parent.
+// mirror adds the link to the text file of its parent, once the run itself tells
+// of it.
 func (t *FileTracker) mirror(ctx context.Context, run RunID, s Source) error {
-	if err := t.addLine(ctx, run.dir().Join(sourcesDir, s.ID.Encode()), run, s); err != nil {
-		return err
-	}
 	tracked, err := t.exists(ctx, s.ID)
 	if err != nil || !tracked {
 		return err

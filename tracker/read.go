@@ -3,7 +3,7 @@ package tracker
 import (
 	"context"
 	"errors"
-	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -25,24 +25,27 @@ type body struct {
 // is passed over; anything else, such as a store that does not answer, fails
 // the whole, since what is missing would look as if it had never been.
 func (t *FileTracker) read(ctx context.Context, keys []store.Key) (bodies, error) {
-	got := make(bodies, len(keys))
-	var mu sync.Mutex // guards got
+	list := make([]body, len(keys))
+	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallelReads)
-	for _, key := range keys {
+	for range min(parallelReads, len(keys)) {
 		group.Go(func() error {
-			data, err := t.s.Get(ctx, key)
-			if err != nil && !badRecord(err) {
-				return err
+			for i := next.Add(1) - 1; i < int64(len(keys)); i = next.Add(1) - 1 {
+				data, err := t.s.Get(ctx, keys[i])
+				if err != nil && !badRecord(err) {
+					return err
+				}
+				list[i] = body{data, err}
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			got[key] = body{data, err}
 			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
+	}
+	got := make(bodies, len(keys))
+	for i, key := range keys {
+		got[key] = list[i]
 	}
 	return got, nil
 }

@@ -12,11 +12,15 @@ import (
 // what others have written, which is worth it for many files only.
 const flushFrom = 8
 
+// atOnce is how many flush side by side: the journal of a file system serves those with one commit, and none of them waits
+// for another.
+const atOnce = 4
+
 // Group collects those who wait. The zero value is ready; it is safe for concurrent use.
 type Group struct {
-	mu   sync.Mutex // guards both
-	busy bool       // somebody flushes
-	next *batch     // who comes after that, nil for nobody
+	mu      sync.Mutex // guards what follows
+	running int        // how many flush
+	next    *batch     // who comes after them, nil for nobody
 }
 
 type batch struct {
@@ -43,44 +47,47 @@ func (g *Group) Dir(f *os.File, name string, sync func(*os.File) error) error {
 }
 
 func (g *Group) wait(e entry) error {
-	b, i, leads := g.join(e)
-	if !leads {
-		select {
-		case <-b.done:
-			return b.errs[i]
-		case <-b.lead:
-		}
+	b, i := g.join(e)
+	if b == nil {
+		err := e.sync(e.file)
+		g.pass()
+		return err
+	}
+	select {
+	case <-b.done:
+		return b.errs[i]
+	case <-b.lead:
 	}
 	b.flush()
 	g.pass()
 	return b.errs[i]
 }
 
-// join adds e to those who come next, and says whether they come now.
-func (g *Group) join(e entry) (b *batch, i int, leads bool) {
+// join adds e to those who come next; nil is that it comes now.
+func (g *Group) join(e entry) (b *batch, i int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.running < atOnce {
+		g.running++
+		return nil, 0
+	}
 	if g.next == nil {
 		g.next = &batch{lead: make(chan struct{}, 1), done: make(chan struct{})}
 	}
-	b, i = g.next, len(g.next.entries)
-	b.entries = append(b.entries, e)
-	if !g.busy {
-		g.busy, g.next = true, nil
-		return b, i, true
-	}
-	return b, i, false
+	g.next.entries = append(g.next.entries, e)
+	return g.next, len(g.next.entries) - 1
 }
 
-// pass lets the next ones flush.
+// pass lets the next ones flush in the place of one that has.
 func (g *Group) pass() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	b := g.next
-	g.next, g.busy = nil, b != nil
-	if b != nil {
-		b.lead <- struct{}{}
+	if g.next == nil {
+		g.running--
+		return
 	}
+	g.next.lead <- struct{}{}
+	g.next = nil
 }
 
 func (b *batch) flush() {

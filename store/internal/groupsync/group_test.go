@@ -20,7 +20,7 @@ func tempFile(t testing.TB, dir string, i int) *os.File {
 	return f
 }
 
-// TestEachWaiterIsServed holds the first flush until all others wait, and looks
+// TestEachWaiterIsServed holds the first flushes until all others wait, and looks
 // at what became of each.
 func TestEachWaiterIsServed(t *testing.T) {
 	broken := errors.New("broken disk")
@@ -30,10 +30,14 @@ func TestEachWaiterIsServed(t *testing.T) {
 		first, joined := make(chan struct{}), make(chan struct{})
 		dir := t.TempDir()
 		var all sync.WaitGroup
-		all.Go(func() {
-			g.File(tempFile(t, dir, n), func(*os.File) error { close(first); <-joined; return nil })
-		})
-		<-first
+		for i := range atOnce {
+			all.Go(func() {
+				g.File(tempFile(t, dir, n+i), func(*os.File) error { first <- struct{}{}; <-joined; return nil })
+			})
+		}
+		for range atOnce { // all of them side by side
+			<-first
+		}
 		for i := range n {
 			all.Go(func() {
 				err := g.File(tempFile(t, dir, i), func(*os.File) error {
@@ -57,8 +61,8 @@ func TestEachWaiterIsServed(t *testing.T) {
 		}
 		close(joined)
 		all.Wait()
-		if flushed.Load() != int64(n) {
-			t.Errorf("%d of %d were flushed", flushed.Load(), n)
+		if flushed.Load() != int64(n) || g.running != 0 || g.next != nil {
+			t.Errorf("%d of %d were flushed, %d run still", flushed.Load(), n, g.running)
 		}
 	}
 }

@@ -98,10 +98,11 @@ func (b *Bucket) extend(root *os.Root, f *os.File, p string, lines []string) err
 		return nil
 	}
 	// Its maker may have died between naming the file and making the name durable.
-	if err := b.makeDir(root, path.Dir(p)); err != nil {
+	fresh, err := b.makeDir(root, path.Dir(p))
+	if err != nil {
 		return err
 	}
-	if err := b.syncDir(root, path.Dir(p)); err != nil {
+	if err := b.syncPath(root, path.Dir(p), fresh); err != nil {
 		return err
 	}
 	b.setSynced(p)

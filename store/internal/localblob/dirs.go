@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -12,36 +13,48 @@ import (
 // syncedLimit bounds the directories remembered as durable; beyond it the memory starts afresh.
 const syncedLimit = 1 << 14
 
-// makeDir makes dir and what is missing above it. When it returns, the entries of all of them are on disk, also
-// of those that another writer has only just made: a durable file in a directory that power loss takes away
-// would be no promise. Each directory costs that once in a process.
-func (b *Bucket) makeDir(root *os.Root, dir string) error {
+// makeDir makes dir and what is missing above it, and returns those of them whose entry is not known to be on disk, the
+// topmost first: also what another writer has only just made. The caller hands them to syncPath once the file has its
+// name, so that one commit of the file system's journal serves for all.
+func (b *Bucket) makeDir(root *os.Root, dir string) (fresh []string, err error) {
 	if dir == "." || b.isSynced(dir) {
-		return nil
+		return nil, nil
 	}
-	parent := path.Dir(dir)
-	if err := b.makeDir(root, parent); err != nil {
-		return err
+	if fresh, err = b.makeDir(root, path.Dir(dir)); err != nil {
+		return nil, err
 	}
-	err := root.Mkdir(dir, b.dirMode())
+	err = root.Mkdir(dir, b.dirMode())
 	switch {
 	case err == nil:
 		if err := b.shareDir(root, dir); err != nil {
-			return err
+			return nil, err
 		}
 	case !errors.Is(err, fs.ErrExist):
-		return err
+		return nil, err
 	default:
 		if info, err := root.Stat(dir); err != nil {
-			return err
+			return nil, err
 		} else if !info.IsDir() {
-			return &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
+			return nil, &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
 		}
 	}
-	if err := b.syncDir(root, parent); err != nil {
+	return append(fresh, dir), nil
+}
+
+// syncPath makes the entries of dir durable, and the entries of the fresh directories above it: a durable file in a
+// directory that power loss takes away would be no promise. Each directory costs that once in a process.
+func (b *Bucket) syncPath(root *os.Root, dir string, fresh []string) error {
+	if err := b.syncDir(root, dir); err != nil {
 		return err
 	}
-	b.setSynced(dir)
+	for _, made := range slices.Backward(fresh) {
+		if err := b.syncDir(root, path.Dir(made)); err != nil {
+			return err
+		}
+	}
+	for _, made := range fresh {
+		b.setSynced(made)
+	}
 	return nil
 }
 

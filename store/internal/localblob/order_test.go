@@ -62,9 +62,9 @@ func TestOrderOfCalls(t *testing.T) {
 		want string
 	}{
 		"put": {func(b *Bucket) error { _, err := b.Put(t.Context(), "a/k", []byte("x")); return err },
-			"write temp, sync temp, syncdir ., rename temp a/k, syncdir a"},
+			"write temp, sync temp, rename temp a/k, syncdir a, syncdir ."},
 		"create": {func(b *Bucket) error { _, err := b.Create(t.Context(), "a/b/k", []byte("x")); return err },
-			"write temp, sync temp, syncdir ., syncdir a, link temp a/b/k, syncdir a/b"},
+			"write temp, sync temp, link temp a/b/k, syncdir a/b, syncdir a, syncdir ."},
 		"known directory": {func(b *Bucket) error { b.setSynced("a"); _, err := b.Put(t.Context(), "k", nil); return err },
 			"write temp, sync temp, rename temp k, syncdir ."},
 		"first line": {func(b *Bucket) error { return b.AppendLines(t.Context(), "k", []string{"one", "two"}) },

@@ -19,16 +19,16 @@ func TestSystemCalls(t *testing.T) {
 	const temp = `\.heirloom-[0-9a-f]+\.tmp`
 	written := []string{
 		`openat\(.*` + temp + `.*O_EXCL`, `write\(\d+<.*` + temp + `>`, `fsync\(\d+<.*` + temp + `>`,
-		`mkdirat\(.*"new"`, `fsync\(\d+<[^>]*/store>`,
+		`mkdirat\(.*"new"`,
 	}
-	synced := `fsync\(\d+<[^>]*/store/new>`
+	synced, above := `fsync\(\d+<[^>]*/store/new>`, `fsync\(\d+<[^>]*/store>`
 	for _, tt := range []struct {
 		task string
 		want []string
 	}{
-		{"put new/k", append(written, `rename.*`+temp+`.*"k"`, synced)},
-		{"create new/k", append(written, `linkat\(.*`+temp+`.*"k"`, synced)},
-		{"line new/k", append(written, `linkat\(.*`+temp+`.*"k"`, synced)},
+		{"put new/k", append(written, `rename.*`+temp+`.*"k"`, synced, above)},
+		{"create new/k", append(written, `linkat\(.*`+temp+`.*"k"`, synced, above)},
+		{"line new/k", append(written, `linkat\(.*`+temp+`.*"k"`, synced, above)},
 		{"line old", []string{`openat\(.*"old", O_RDWR\|O_APPEND`, `write\(\d+<[^>]*/old>, "first line\\n"`, `fsync\(\d+<[^>]*/old>`, `fsync\(\d+<[^>]*/store>`}},
 	} {
 		t.Run(tt.task, func(t *testing.T) {

@@ -164,7 +164,7 @@ func (w *Writer) settle() (fs.FileInfo, error) {
 func (w *Writer) publish(mode dirtree.Mode) error {
 	dir := path.Dir(w.path)
 	for range maxTries {
-		err := w.b.makeDir(w.root, dir)
+		fresh, err := w.b.makeDir(w.root, dir)
 		if err == nil {
 			err = w.name(mode)
 		}
@@ -176,7 +176,7 @@ func (w *Writer) publish(mode dirtree.Mode) error {
 		if err != nil {
 			return w.explain(err)
 		}
-		err = w.b.syncDir(w.root, dir)
+		err = w.b.syncPath(w.root, dir, fresh)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // deleted since, with its directory
 		}
