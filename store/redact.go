@@ -1,8 +1,6 @@
 package store
 
 import (
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -18,7 +16,7 @@ func HasRedaction(s string) bool { return strings.Contains(s, RedactedMark) }
 // keys and others), and by their place in a URL or a header. It may take too much, runs in
 // time proportional to the text, and changes nothing the second time.
 func Redact(text string) string {
-	for _, pass := range []func(string) string{redactKeys, redactUserinfo, redactHeaders, redactAssigned, redactFlags, redactShapes} {
+	for _, pass := range []func(string) string{redactKeys, redactEncoded, redactElements, redactUserinfo, redactHeaders, redactAssigned, redactFlags, redactShapes} {
 		text = pass(text)
 	}
 	return text
@@ -26,64 +24,6 @@ func Redact(text string) string {
 
 // RedactURL takes out of a URL the user name and password, the signature, and parameters with secret names.
 func RedactURL(u string) string { return Redact(u) }
-
-// RedactArgs takes secrets out of a command line, argument by argument, also where the name of the secret is the argument
-// before. It returns a new slice of the same length.
-func RedactArgs(argv []string) []string {
-	out := make([]string, len(argv))
-	secretNext := false
-	for i, arg := range argv {
-		switch {
-		case secretNext:
-			out[i], secretNext = RedactedMark, false
-			continue
-		case attachedSecret(argv, i):
-			out[i] = arg[:2] + RedactedMark
-		default:
-			out[i] = redactArg(arg)
-		}
-		secretNext = announcesSecret(argv, i)
-	}
-	return out
-}
-
-// redactArg takes all that stands behind the name of a secret, whatever it is made of.
-func redactArg(arg string) string {
-	name, value, ok := strings.Cut(arg, "=")
-	if !ok || !assignable.MatchString(name) {
-		return Redact(arg)
-	}
-	if isSecret(strings.TrimLeft(name, "-"), value) {
-		return name + "=" + RedactedMark
-	}
-	return Redact(name + "=" + redactArg(value))
-}
-
-var assignable = regexp.MustCompile(`^-{0,2}[A-Za-z_][A-Za-z0-9_.-]*$`)
-
-// announcesSecret says whether the argument after i is a secret.
-func announcesSecret(argv []string, i int) bool {
-	arg := argv[i]
-	if i+1 == len(argv) || !strings.HasPrefix(arg, "-") || !assignable.MatchString(arg) {
-		return false
-	}
-	if path.Base(argv[0]) == "curl" && (arg == "-u" || arg == "--user" || arg == "--proxy-user") {
-		return true
-	}
-	return takesSecret(arg, argv[i+1]) && !isFlagValue(argv[i+1])
-}
-
-// attachedSecret knows the programs that take a password stuck to -p.
-func attachedSecret(argv []string, i int) bool {
-	if i == 0 || len(argv[i]) < 3 || !strings.HasPrefix(argv[i], "-p") {
-		return false
-	}
-	switch path.Base(argv[0]) {
-	case "mysql", "mysqldump", "mysqladmin", "mysqlimport", "mariadb", "mariadb-dump", "sshpass":
-		return true
-	}
-	return false
-}
 
 // recordedEnviron are the variables that say under which conditions a job ran. A name ending in * stands for all that
 // begin so.

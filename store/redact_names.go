@@ -9,18 +9,30 @@ import (
 // Words that make a name that of a secret. weakWords mean other things too, so that in prose, "auth: denied", they
 // take nothing with them.
 var (
-	strongWords = wordSet("password passwd passphrase pwd secret secrets token apikey accesskey secretkey privatekey credential credentials authtoken")
+	strongWords = wordSet("password passwords passwd passphrase pwd secret secrets token apikey apikeys accesskey secretkey privatekey credential credentials authtoken")
 	weakWords   = wordSet("pass auth authorization bearer cookie cookies session sessionid sas signature private dsn connstr connectionstring")
-	strongPairs = wordSet("api key|access key|private key|secret key|account key|storage key|encryption key|signing key|" +
-		"shared key|ssh key|master key|auth key|client key|subscription key|conn str|connection str|connection string|access id")
+	strongPairs = wordSet("api key|api keys|access key|access keys|private key|secret key|account key|storage key|encryption key|signing key|" +
+		"shared key|ssh key|master key|auth key|client key|subscription key|conn str|connection str|connection string|access id|" +
+		"deploy key|sa key|hmac key|aes key|gpg key|license key|webhook url|openai key|anthropic key|azure key|gcp key|aws key|hf key|wandb key|comet key")
 	strongEnds = regexp.MustCompile(`(password|passwd|passphrase|secret|token|apikey|accesskey|secretkey|privatekey|credentials?)$`)
 	bareNames  = wordSet("sig jwt pat googleaccessid awsaccesskeyid")
 	// plainEnds turn the name of a secret into that of something about it.
-	plainEnds = wordSet("file path dir directory name type url uri endpoint host port count length len size limit budget ttl timeout expiry mode")
-	// plainStarts do so for tokens of text.
-	plainStarts = wordSet("eos bos pad unk sep cls mask special image start end stop next per num max min first last")
-	// plainNames look like those of secrets and are none.
-	plainNames = wordSet("PWD OLDPWD")
+	plainEnds = wordSet("file path dir directory name type url uri endpoint host port count length len size limit budget ttl timeout expiry mode " +
+		"stdin prompt helper manager arn scope ref env var def defs format version provider backend method policy")
+	// plainStarts and plainFollows do so for tokens of text.
+	plainStarts = wordSet("eos bos pad unk sep cls mask special image start end stop next per num max min first last " +
+		"visual patch latent register class prefix soft virtual learnable byte chunk context total batch mean avg n sub text")
+	plainFollows = wordSet("type types level dropout drop dim dims embedding embeddings embed emb mask masks masking merging merge pooling mixing mixer shift " +
+		"reduction label labels classification ratio noise prob loss weight weights rate per window index idx ids position positions order accuracy norm")
+	// plainPairs mean something else where the first word by itself would not.
+	plainPairs = wordSet("signature key|session config|pass rate|pass threshold|pass at|private data|private dataset|private network|auth server")
+	// workingDirs look like the names of secrets, and are none if a path is behind them.
+	workingDirs = wordSet("PWD OLDPWD")
+	// smallNumber is what settings are, and no secret is.
+	smallNumber = regexp.MustCompile(`^[+-]?[0-9]{0,5}(\.[0-9]{0,6})?([eE][+-]?[0-9]{1,3})?$`)
+	// reference stands for the value of a variable, which the shell or the program puts in its place.
+	reference = regexp.MustCompile(`^(\$[A-Z][A-Z0-9_]+|\$\{[A-Z][A-Z0-9_]+\})$`)
+	aPath     = regexp.MustCompile(`^([/~.$]|[A-Za-z]:[/\\])`)
 )
 
 func wordSet(words string) map[string]bool {
@@ -48,7 +60,18 @@ func isSecretName(name string) bool { return nameSecrecy(name) != notSecret }
 
 // isSecret looks at the value too: names such as token_count say what kind of value they have.
 func isSecret(name, value string) bool {
-	return nameSecrecy(name) != notSecret && !isFlagValue(value)
+	return nameSecrecy(name) != notSecret && !isPlainValue(name, value)
+}
+
+// isPlainValue says whether what is assigned to the name of a secret is no secret all the same.
+func isPlainValue(name, value string) bool {
+	switch {
+	case isFlagValue(value), reference.MatchString(value):
+		return true
+	case workingDirs[name]:
+		return aPath.MatchString(value)
+	}
+	return nameSecrecy(name) == weakSecret && smallNumber.MatchString(value)
 }
 
 // isFlagValue says whether a value switches something on or off, or is none.
@@ -61,20 +84,28 @@ func isFlagValue(value string) bool {
 }
 
 func nameSecrecy(name string) secrecy {
-	if plainNames[name] {
-		return notSecret
+	if len(name) > 1 && name[0] == 'D' && isLower(name[1]) { // a property of Java: -Dname=value
+		return max(wordsSecrecy(nameWords(name)), wordsSecrecy(nameWords(name[1:])))
 	}
-	words := nameWords(name)
+	return wordsSecrecy(nameWords(name))
+}
+
+func wordsSecrecy(words []string) secrecy {
 	if len(words) == 0 || (len(words) > 1 && plainEnds[words[len(words)-1]]) {
 		return notSecret
 	}
 	found := notSecret
 	for i, w := range words {
+		before, after := "", ""
+		if i > 0 {
+			before = words[i-1]
+		}
+		if i+1 < len(words) {
+			after = words[i+1]
+		}
 		switch {
-		case w == "token" && i > 0 && plainStarts[words[i-1]]:
-		case strongWords[w], strongEnds.MatchString(w), i > 0 && strongPairs[words[i-1]+" "+w]:
-			return strongSecret
-		case len(words) == 1 && bareNames[w]:
+		case w == "token" && (plainStarts[before] || plainFollows[after]), plainPairs[w+" "+after]:
+		case strongWords[w], strongEnds.MatchString(w), strongPairs[before+" "+w], len(words) == 1 && bareNames[w]:
 			return strongSecret
 		case weakWords[w]:
 			found = weakSecret

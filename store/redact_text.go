@@ -6,7 +6,8 @@ import (
 )
 
 var (
-	privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z0-9 ]*-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY[A-Z0-9 ]*-----|\z)`)
+	// privateKey knows it in a URL too.
+	privateKey = regexp.MustCompile(`(?s)-----BEGIN[A-Z0-9 +%]*PRIVATE[ +%20]+KEY[A-Z0-9 +%]*-----.*?(-----END[A-Z0-9 +%]*PRIVATE[ +%20]+KEY[A-Z0-9 +%]*-----|\z)`)
 	// userinfo is what stands between "://" and the last "@" of a run of text without blanks. A password should have its
 	// slashes escaped; often it has not.
 	userinfo    = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*)://([^\s"<>@/]*(?:@[^\s"<>@/]*)*|[^\s"<>@/:]+:[^\s"<>]*)@`)
@@ -15,30 +16,7 @@ var (
 	bearer      = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)([A-Za-z0-9+/=._~-]{8,})`)
 	assignment  = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.-]*)\\*["']?[ \t]*(?:=>|:=|==|[=:])[ \t]*`)
 	flag        = regexp.MustCompile(`(?:^|[\s"'=(\[,])(--?[A-Za-z_][A-Za-z0-9_.-]*)\\*["']?,?[ \t]+`)
-	wandbKey    = regexp.MustCompile(`(?i)(wandb.{0,40}?)\b([0-9a-f]{40})\b`)
 )
-
-// shapes are secrets that show what they are.
-var shapes = regexp.MustCompile(strings.Join([]string{
-	`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b`,
-	`\bgh[pousr]_[A-Za-z0-9]{16,}`,
-	`\bgithub_pat_[A-Za-z0-9_]{16,}`,
-	`\bglpat-[A-Za-z0-9_-]{16,}`,
-	`\bxox[abeprs]-[A-Za-z0-9-]{8,}`,
-	`\bsk-[A-Za-z0-9_-]*[A-Za-z0-9]{16,}[A-Za-z0-9_-]*`,
-	`\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,}`,
-	`\bhf_[A-Za-z0-9]{30,}`,
-	`\bdapi[0-9a-f]{32}(?:-[0-9]+)?`,
-	`\bAIza[0-9A-Za-z_-]{30,}`,
-	`\bya29\.[0-9A-Za-z_-]{8,}`,
-	`\bnpm_[A-Za-z0-9]{30,}`,
-	`\bpypi-[A-Za-z0-9_-]{30,}`,
-	`\beyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`,
-}, "|"))
-
-func redactShapes(text string) string {
-	return wandbKey.ReplaceAllString(shapes.ReplaceAllLiteralString(text, RedactedMark), "${1}"+RedactedMark)
-}
 
 func redactKeys(text string) string { return privateKey.ReplaceAllLiteralString(text, RedactedMark) }
 
@@ -118,7 +96,7 @@ func replaceValues(text string, pattern *regexp.Regexp, secret func(finding) boo
 		}
 		open, length := findValue(f.next, start > 0 && strings.IndexByte("?&", text[start-1]) >= 0)
 		value := f.next[open : open+length]
-		if !isFlagValue(value) && !isMarked(value) {
+		if !isPlainValue(f.name, value) && !isMarked(value) {
 			out.WriteString(f.next[:open])
 			out.WriteString(RedactedMark)
 			pos += open + length
@@ -141,15 +119,28 @@ func findValue(s string, inQuery bool) (open, length int) {
 	if quote := openingQuote(s); quote != "" {
 		return len(quote), quotedLength(s[len(quote):], quote)
 	}
-	ends := " \t\r\n"
-	if inQuery {
-		ends += "&#"
-	}
-	length = len(s)
-	if i := strings.IndexAny(s, ends); i >= 0 {
-		length = i
-	}
+	length = bareLength(s, inQuery)
 	return 0, len(strings.TrimRight(s[:length], closers))
+}
+
+// bareLength counts to the next blank that has no backslash before it.
+func bareLength(s string, inQuery bool) int {
+	for i := range len(s) {
+		switch s[i] {
+		case ' ', '\t':
+			if i > 0 && s[i-1] == '\\' && !inQuery {
+				continue
+			}
+			return i
+		case '\r', '\n':
+			return i
+		case '&', '#':
+			if inQuery {
+				return i
+			}
+		}
+	}
+	return len(s)
 }
 
 // openingQuote returns the quote that s begins with, together with the backslashes before it.

@@ -121,10 +121,16 @@ func textOf(o *pyjson.Object, key string) (string, error) {
 }
 
 // redactPlace takes the secrets out of a URL that can hold any, which is one
-// with a user or a query. Other paths stay as they are: they are looked up again.
+// with a user, a query or a fragment, or one of the web, and out of the name of a
+// connection, "host=db password=x". Other paths stay as they are, since they are
+// looked up again: a directory may well be called token=3.
 func redactPlace(place string) string {
-	if _, rest, ok := strings.Cut(place, "://"); ok && strings.ContainsAny(rest, "?@") {
-		return store.RedactURL(place)
+	scheme, rest, isURL := strings.Cut(place, "://")
+	switch {
+	case isURL && (strings.ContainsAny(rest, "?@#") || strings.HasPrefix(scheme, "http")):
+	case !isURL && !strings.HasPrefix(place, "/") && strings.ContainsAny(place, " ;@") && strings.ContainsAny(place, "=@"):
+	default:
+		return place
 	}
-	return place
+	return store.RedactURL(place)
 }

@@ -145,6 +145,9 @@ func (f *fsck) checkRuns(ctx context.Context, ids []RunID) error {
 		l := f.root.runs[id]
 		keys = append(keys, l.allKeys()...)
 		keys = append(keys, f.mirrors(l)...)
+		if f.opts.Secrets {
+			keys = append(keys, l.others...)
+		}
 	}
 	slices.Sort(keys)
 	b, err := f.t.read(ctx, slices.Compact(keys))

@@ -2,11 +2,15 @@ package tracker
 
 import (
 	"fmt"
+	"maps"
+	"math/big"
 	"slices"
 
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
 )
+
+const revoke = ": revoke it, then remove the record"
 
 // checkSecrets looks for what should not have been recorded. It names the place
 // and never the value.
@@ -14,7 +18,10 @@ func (f *fsck) checkSecrets(l *listing, b bodies) {
 	if !f.opts.Secrets {
 		return
 	}
-	for _, key := range l.allKeys() {
+	f.checkSecretNames(l)
+	keys := slices.Concat(l.allKeys(), f.mirrors(l), l.others)
+	slices.Sort(keys)
+	for _, key := range slices.Compact(keys) {
 		v, err := pyjson.Unmarshal(b[key].data)
 		if b[key].err != nil {
 			continue
@@ -27,10 +34,29 @@ func (f *fsck) checkSecrets(l *listing, b bodies) {
 			if member != "" {
 				where = fmt.Sprintf("holds a secret under %q", store.Redact(member))
 			}
-			f.found(RuleSecret, l.id, key, where+": revoke it, then remove the record", "", nil)
+			f.found(RuleSecret, l.id, key, where+revoke, "", nil)
 		}
 	}
 }
+
+// checkSecretNames looks at the ids and names that became names of objects.
+func (f *fsck) checkSecretNames(l *listing) {
+	if hasSecret(string(l.id)) {
+		f.found(RuleSecret, l.id, l.id.dir(), "the id of this run holds a secret"+revoke+"s", "", nil)
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(l.sources), compareIDs) {
+		if hasSecret(string(id)) {
+			f.found(RuleSecret, l.id, l.sources[id], "the id of this source holds a secret"+revoke, "", nil)
+		}
+	}
+	for link, o := range l.links {
+		if hasSecret(string(link.source)) || hasSecret(link.artifact) {
+			f.found(RuleSecret, l.id, o.key, "the name of this link holds a secret"+revoke, "", nil)
+		}
+	}
+}
+
+func hasSecret(text string) bool { return store.Redact(text) != text }
 
 // secretsIn are the paths of the values below v that hold secrets.
 func secretsIn(path string, v any) []string {
@@ -42,7 +68,7 @@ func secretsIn(path string, v any) []string {
 			if path != "" {
 				below = path + "." + key
 			}
-			if text, ok := value.(string); ok && store.Redact(key+"="+text) != key+"="+text {
+			if text, ok := scalar(value); ok && (hasSecret(key+"="+text) || hasSecret(below+"="+text)) {
 				found = append(found, below)
 				continue
 			}
@@ -59,11 +85,22 @@ func secretsIn(path string, v any) []string {
 			found = append(found, secretsIn(path, item)...)
 		}
 	case string:
-		if store.Redact(v) != v {
+		if hasSecret(v) {
 			found = append(found, path)
 		}
 	}
 	return found
+}
+
+// scalar is v as text, if it can be a password.
+func scalar(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case int64, float64, *big.Int:
+		return fmt.Sprint(v), true
+	}
+	return "", false
 }
 
 // textsOf is a list of strings alone.

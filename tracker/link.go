@@ -31,6 +31,7 @@ func (t *FileTracker) AddSource(ctx context.Context, run RunID, s Source) error 
 }
 
 func (t *FileTracker) addSource(ctx context.Context, run RunID, s Source) error {
+	s = s.redacted()
 	if err := s.check(); err != nil {
 		return err
 	}
@@ -40,7 +41,6 @@ func (t *FileTracker) addSource(ctx context.Context, run RunID, s Source) error 
 	if s.Time.IsZero() {
 		s.Time = t.opts.Now()
 	}
-	s.URI = redactPlace(s.URI)
 	body, err := s.link()
 	if err != nil {
 		return err

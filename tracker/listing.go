@@ -17,8 +17,12 @@ type listing struct {
 	descendants map[RunID]store.Key // text file of each child in the mirror
 	links       map[linkID]linkObject
 	attempts    map[int]attemptKeys
+	others      []store.Key // short objects that are no part of the run, or were moved aside
 	warnings    []Warning
 }
+
+// maxOtherBytes bounds the objects that only the search for secrets reads.
+const maxOtherBytes = 1 << 20
 
 type record struct {
 	key    store.Key
@@ -81,10 +85,18 @@ func (l *listing) add(o store.Object) {
 	case elems[0] == heirloomDir && len(elems) == 4 && elems[1] == attemptsDir:
 		l.addAttempt(o.Key, elems[2], elems[3])
 	case elems[0] == heirloomDir:
+		l.addOther(o)
 	case len(elems) > 2 && slices.Contains([]string{metadataDir, artifactsDir, sourcesDir, descendantsDir}, elems[0]):
 		l.warn(RuleRecordNested, o.Key, "in a directory among the records")
 	default:
 		l.warn(RuleObjectForeign, o.Key, "not part of a run")
+		l.addOther(o)
+	}
+}
+
+func (l *listing) addOther(o store.Object) {
+	if o.Size <= maxOtherBytes {
+		l.others = append(l.others, o.Key)
 	}
 }
 

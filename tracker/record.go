@@ -42,7 +42,7 @@ func (t *FileTracker) AddArtifact(ctx context.Context, run RunID, a Artifact) er
 	err := checkArtifactName(a.Name, maxArtifactBytes)
 	var body []byte
 	if err == nil {
-		a.Path = redactPlace(a.Path)
+		a.Name, a.Path = redactPlace(a.Name), redactPlace(a.Path)
 		body, err = a.body()
 	}
 	if err == nil {

@@ -48,12 +48,25 @@ func NewInput(s Source, workdir string) (Source, error) {
 		}
 		s.URI = redactPlace(uri)
 	}
+	s.Name, s.Version = store.Redact(s.Name), store.Redact(s.Version)
 	id, err := inputID(s)
 	if err != nil {
 		return Source{}, &store.Error{Op: "name input", Key: printable(s.Name + s.URI), Kind: store.ErrInvalid, Err: err}
 	}
 	s.ID, s.Role = id, RoleInput
 	return s, nil
+}
+
+// redacted is s without secrets, the same for the same s, since it is an
+// identity. The id of a run is left alone unless it is a URL.
+func (s Source) redacted() Source {
+	s.URI, s.Artifact = redactPlace(s.URI), redactPlace(s.Artifact)
+	s.ID = RunID(redactPlace(string(s.ID)))
+	if s.Role == RoleInput {
+		s.ID = RunID(store.Redact(string(s.ID)))
+		s.Name, s.Version = store.Redact(s.Name), store.Redact(s.Version)
+	}
+	return s
 }
 
 const maxInputBytes = 64 << 10 // of a name or URI; more is a mistake
