@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/heirloom-ml/heirloom/runner/local"
+	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
@@ -74,6 +75,7 @@ type run struct {
 	earlier []tracker.Attempt
 	begun   time.Time
 	place   place
+	shared  bool     // by a group, which may read and write all of it
 	mirror  *mirror  // nil where the outputs are written in place, or not kept
 	environ []string // the job's
 	notices []string
@@ -94,8 +96,9 @@ func (l *Launcher) plan(job Job) (*run, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
+	r.job.Name, r.job.Project, r.job.Experiment = store.Redact(job.Name), store.Redact(job.Project), store.Redact(job.Experiment)
 	if r.job.Name == "" && r.id == "" { // a further attempt keeps the name of the run
-		r.job.Name = commandName(job.Args)
+		r.job.Name = commandName(store.RedactArgs(job.Args))
 	}
 	var err error
 	if r.parent, err = parentOf(job); err != nil {

@@ -27,12 +27,15 @@ func newNames(files []string) names {
 // is taken, all of it.
 func (n names) of(output string) string {
 	text := strings.TrimRight(filepath.ToSlash(output), "/")
+	if isURL.MatchString(text) {
+		text = store.RedactURL(text)
+	}
 	name := path.Clean(text)
 	if isURL.MatchString(text) || path.IsAbs(name) || filepath.IsAbs(output) || strings.HasPrefix(name, "../") || name == "." {
 		name = path.Base(strings.SplitN(text, "?", 2)[0])
 	}
 	if name = artifactName(name); n[name] || name == "." || name == "/" || name == ".." {
-		name = artifactName(store.RedactURL(text))
+		name = artifactName(text)
 	}
 	n[name] = true
 	return name

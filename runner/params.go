@@ -2,6 +2,7 @@ package runner
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -145,16 +146,43 @@ func redacted(o *pyjson.Object) *pyjson.Object {
 	addFlat(flat, "", o)
 	for _, key := range flat.Keys() {
 		v, _ := flat.Get(key)
-		text, isText := v.(string)
-		if !isText {
-			text = "0"
-		}
-		pair := store.RedactArgs([]string{"--" + key[strings.LastIndexByte(key, '.')+1:] + "=" + text})
-		if _, after, _ := strings.Cut(pair[0], "="); after != text {
-			flat.Set(key, after)
-		}
+		flat.Set(key, redactedValue(key, v))
 	}
 	return flat
+}
+
+// redactedValue is v, of a parameter that is called key. Its own name is the last
+// part of key; those before may tell more about it, as in api.key.
+func redactedValue(key string, v any) any {
+	text := ""
+	switch v := v.(type) {
+	case string:
+		text = v
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = redactedValue(key, item)
+		}
+		return list
+	case *pyjson.Object:
+		o := &pyjson.Object{}
+		for k, item := range v.All() {
+			o.Set(k, redactedValue(key+"."+k, item))
+		}
+		return o
+	case bool, nil:
+		return v
+	default:
+		text = fmt.Sprint(v)
+	}
+	parts := strings.Split(key, ".")
+	for _, name := range []string{parts[len(parts)-1], strings.Join(parts[max(0, len(parts)-2):], ".")} {
+		pair := store.RedactArgs([]string{"--" + name + "=" + text})
+		if _, after, _ := strings.Cut(pair[0], "="); after != text {
+			return after
+		}
+	}
+	return v
 }
 
 // addFlat sets the members of o in m under a prefix, those of nested objects

@@ -60,6 +60,7 @@ func (r *run) writeStart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.shared = format.Shared
 	if format.Version == 0 {
 		if err := r.Tracker.Init(ctx, tracker.InitOptions{}); err != nil {
 			return err
@@ -141,7 +142,7 @@ func (r *run) metadata() *pyjson.Object {
 	}
 	m.Set(tracker.KeyCommand, command)
 	addFlat(m, tracker.PrefixParams, r.params(args))
-	addFlat(m, tracker.PrefixTags, r.job.Tags)
+	addFlat(m, tracker.PrefixTags, redacted(r.job.Tags))
 	if len(r.earlier) > 0 {
 		for _, key := range endKeys() {
 			m.Set(key, nil)
