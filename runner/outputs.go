@@ -24,6 +24,9 @@ const outputsAtOnce = 8
 // what was named besides. Files come first, their records after, so that no
 // record points to what is not there.
 func (r *run) registerOutputs(ctx context.Context, exit local.Exit) error {
+	if err := r.shareOutputs(); err != nil {
+		return err
+	}
 	var files []string
 	if r.Store.Layout().SavesRuns() {
 		var err error

@@ -55,6 +55,9 @@ func (r *run) settle(ctx context.Context) error {
 			return fmt.Errorf("make output directory: %w", err)
 		}
 	}
+	if err := r.shareDirs(p.logs, p.checkpoints); err != nil {
+		return err
+	}
 	if err := r.openMirror(ctx); err != nil {
 		return err
 	}

@@ -42,6 +42,7 @@ func scripts(dir string) testscript.Params {
 			"json":    jsonIs,
 			"lines":   lines,
 			"nobody":  nobody,
+			"member":  member,
 			"shape":   shape,
 
 			"parquet":   parquet,

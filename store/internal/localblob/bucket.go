@@ -15,8 +15,8 @@ import (
 
 // Options of a bucket; nil means all defaults.
 type Options struct {
-	// Shared makes a directory that the bucket has to create group-writable with the setgid bit (2770).
-	// A directory that already carries that bit is treated so in any case.
+	// Shared makes the directory group-writable with the setgid bit (2770) before the first write; one that is another
+	// user's is a matter of permission. A directory that already carries that bit is treated so in any case.
 	Shared bool
 
 	// Sequential is for a file system that takes writes from front to back only and promises little else, as
@@ -122,6 +122,11 @@ func (b *Bucket) writer() (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
+	if b.shared {
+		if err := b.shareTop(root); err != nil {
+			return nil, err
+		}
+	}
 	b.sweepOnce.Do(func() { _, _ = sweep(root, sweepSample, sweepAge) }) // what it cannot remove only costs space
 	return root, nil
 }
@@ -147,6 +152,22 @@ func (b *Bucket) makeTop(dir string) error {
 		}
 	}
 	return b.syncTop(filepath.Dir(dir))
+}
+
+// shareTop gives a directory that was there already to its group.
+func (b *Bucket) shareTop(root *os.Root) error {
+	const wanted = 0o070 | fs.ModeSetgid
+	info, err := root.Stat(".")
+	if err != nil || info.Mode()&wanted == wanted {
+		return err
+	}
+	if err := root.Chmod(".", info.Mode()|0o770|fs.ModeSetgid); err != nil {
+		return &fs.PathError{Op: "share with its group", Path: b.dir, Err: errors.Unwrap(err)}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.group = true
+	return nil
 }
 
 func (b *Bucket) topMode(dir string) fs.FileMode {
