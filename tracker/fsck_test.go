@@ -12,6 +12,7 @@ import (
 	"gocloud.dev/blob/memblob"
 
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 	"github.com/heirloom-ml/heirloom/tracker"
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
 )
@@ -164,42 +165,48 @@ func faults() []fault {
 
 // TestFsckFaults wants each fault found, alone, and what can be mended mended.
 func TestFsckFaults(t *testing.T) {
-	for _, url := range []string{"mem://", ""} {
-		for _, f := range faults() {
-			name := f.name + " on disk"
-			if url != "" {
-				name = f.name + " in memory"
+	t.Run("memory", func(t *testing.T) { eachFault(t, func(*testing.T, int) string { return "mem://" }) })
+	t.Run("disk", func(t *testing.T) { eachFault(t, func(t *testing.T, _ int) string { return t.TempDir() }) })
+	t.Run("minio", func(t *testing.T) {
+		server := servers.MinIO(t)
+		eachFault(t, func(_ *testing.T, i int) string { return server.URL(fmt.Sprint("faults/", i)) })
+	})
+	t.Run("versitygw", func(t *testing.T) {
+		server := servers.VersityGW(t)
+		eachFault(t, func(_ *testing.T, i int) string { return server.URL(fmt.Sprint("faults/", i)) })
+	})
+}
+
+// eachFault seeds every fault into a place of its own.
+func eachFault(t *testing.T, place func(t *testing.T, i int) string) {
+	for i, f := range faults() {
+		t.Run(f.name, func(t *testing.T) {
+			p := newPatient(t, place(t, i))
+			if found := p.fsck(f.opts); len(found.Findings) > 0 {
+				t.Fatalf("before: %v", found.Findings)
 			}
-			t.Run(name, func(t *testing.T) {
-				place := url
-				if place == "" {
-					place = t.TempDir()
+			f.seed(p)
+			found := p.fsck(f.opts)
+			same(t, "found", rules(found), []string{string(f.rule)})
+			if found.Broken() != len(found.Findings) {
+				t.Errorf("%d of %d are broken though nothing was repaired", found.Broken(), len(found.Findings))
+			}
+			before := objects(t, p.data)
+			f.opts.Repair = true
+			repaired := p.fsck(f.opts)
+			for _, one := range repaired.Findings {
+				if one.Repaired != f.mends || one.Left != "" {
+					t.Errorf("repair: %+v", one)
 				}
-				p := newPatient(t, place)
-				if found := p.fsck(f.opts); len(found.Findings) > 0 {
-					t.Fatalf("before: %v", found.Findings)
-				}
-				f.seed(p)
-				found := p.fsck(f.opts)
-				same(t, "found", rules(found), []string{string(f.rule)})
-				if found.Broken() != len(found.Findings) {
-					t.Errorf("%d of %d are broken though nothing was repaired", found.Broken(), len(found.Findings))
-				}
-				before := objects(t, p.data)
-				f.opts.Repair = true
-				repaired := p.fsck(f.opts)
-				for _, one := range repaired.Findings {
-					if one.Repaired != f.mends || one.Left != "" {
-						t.Errorf("repair: %+v", one)
-					}
-				}
-				keeps(t, before, objects(t, p.data))
-				after := p.fsck(f.opts)
-				if f.mends && len(after.Findings) > 0 {
-					t.Errorf("after repair: %v", after.Findings)
-				}
-			})
-		}
+			}
+			once := objects(t, p.data)
+			keeps(t, before, once)
+			again := p.fsck(f.opts)
+			sameMap(t, "a second repair", objects(t, p.data), once)
+			if f.mends && len(again.Findings) > 0 {
+				t.Errorf("after repair: %v", again.Findings)
+			}
+		})
 	}
 }
 

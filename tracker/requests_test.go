@@ -102,6 +102,34 @@ func TestListsByTheThousand(t *testing.T) {
 	sameOps(t, "ids", seen.take(), map[string]int{"list": 3})
 }
 
+// TestChildrenByTheThousand finds the children among 2,500 runs, each of which
+// has a parent, by listings alone: one for each 1,000 objects and none per run.
+func TestChildrenByTheThousand(t *testing.T) {
+	var seen requests
+	s := openStore(t, "mem://", &store.Options{Intercept: seen.intercept})
+	tr := tracker.NewFileTracker(s, nil)
+	children := 0
+	for i, id := range numbered("r%04d", 2500) {
+		parent := runA
+		if i%10 > 0 {
+			parent = runB
+		} else {
+			children++
+		}
+		put(t, s, key(tracker.RunID(id), "metadata", "1"), `{"metadata": {}}`)
+		put(t, s, key(tracker.RunID(id), "sources", parent.Encode()), "\n")
+	}
+	seen.take()
+	if got := ids(t, tr, runA); len(got) != children {
+		t.Errorf("%d children, want %d", len(got), children)
+	}
+	sameOps(t, "ids of a parent", seen.take(), map[string]int{"get": 1, "list": 5})
+	if got := ids(t, tr, runA); len(got) != children {
+		t.Errorf("%d children, want %d", len(got), children)
+	}
+	sameOps(t, "ids of a parent, once the format is known", seen.take(), map[string]int{"list": 5})
+}
+
 // TestReadersDoNotWrite runs every read on a root with faults to repair.
 func TestReadersDoNotWrite(t *testing.T) {
 	var seen requests
