@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 )
 
 const (
@@ -83,6 +84,25 @@ func (s S3) WithBucket(t testing.TB, name string) S3 {
 	}
 	s.Bucket = name
 	return s
+}
+
+// As returns the environment of somebody who may do no more than policy, a
+// document of IAM, allows. The server must be MinIO.
+func (s S3) As(t testing.TB, policy string) []string {
+	t.Helper()
+	client := sts.New(sts.Options{
+		BaseEndpoint: &s.Endpoint, Region: region, Credentials: credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""),
+	})
+	out, err := client.AssumeRole(t.Context(), &sts.AssumeRoleInput{
+		Policy: &policy, RoleArn: aws.String("arn:minio:iam:::role/test"), RoleSessionName: aws.String("test"),
+	})
+	if err != nil {
+		t.Fatalf("take on a role: %v", err)
+	}
+	return []string{
+		"AWS_ACCESS_KEY_ID=" + *out.Credentials.AccessKeyId, "AWS_SECRET_ACCESS_KEY=" + *out.Credentials.SecretAccessKey,
+		"AWS_SESSION_TOKEN=" + *out.Credentials.SessionToken,
+	}
 }
 
 // setEnviron points the AWS tools of this process and of its children at s, and
