@@ -35,7 +35,7 @@ func numberedReader(t *testing.T, n int) *Reader {
 
 func writeNumbered(n int) func(ctx context.Context, w *Writer) error {
 	return func(ctx context.Context, w *Writer) error {
-		w.limits = limits{groupRows: 100, groupBytes: 1 << 20, partBytes: 900}
+		w.limits.groupRows, w.limits.partBytes = 100, 900
 		for from := 0; from < n; from += 90 {
 			if err := w.WriteTable(ctx, Train, numberedRows(from, min(from+90, n))); err != nil {
 				return err

@@ -8,7 +8,7 @@ import (
 
 // generateScript writes the tables: six columns of mixed types, as Parquet and as CSV, piece by piece.
 const generateScript = `
-import sys
+import os, sys
 import numpy as np, pyarrow as pa, pyarrow.csv as csv, pyarrow.parquet as pq
 dir, rows = sys.argv[1], int(sys.argv[2])
 rng = np.random.default_rng(7)
@@ -29,6 +29,9 @@ with pq.ParquetWriter(dir + "/rows.parquet", first.schema, compression="snappy")
         t = piece(start, min(1_000_000, rows - start))
         p.write_table(t)
         c.write_table(t)
+os.mkdir(dir + "/parts")
+for i in range(1000):
+    pq.write_table(piece(i * 100, 100), "%s/parts/part-%05d.parquet" % (dir, i))
 `
 
 func generate(t *testing.T, python, dir string, rows int) {

@@ -13,13 +13,17 @@ import (
 // write to, and prints the number of rows.
 func steps() map[string]func(ctx context.Context, args []string) error {
 	return map[string]func(ctx context.Context, args []string) error{
-		"stage": stage,
+		"stage":   stage,
+		"read":    read(dataset.ReadOptions{}, ""),
+		"project": read(dataset.ReadOptions{Columns: []string{"id", "price"}}, ""),
+		"filter":  read(dataset.ReadOptions{}, selective),
+		"open":    open,
 	}
 }
 
 // cells are all jobs. pyarrow streams, as whoever has little memory would let it; DuckDB may take 512 MB.
 func cells() []cell {
-	return []cell{
+	return append(readCells(), []cell{
 		{name: "csv to parquet", in: "rows.csv", step: "stage", python: map[string]string{
 			"pyarrow": `
 import sys
@@ -44,7 +48,7 @@ with pq.ParquetWriter(sys.argv[2] + "/o.parquet", r.schema_arrow, compression="z
         w.write_table(t, row_group_size=1 << 20)
 print(rows)
 `, "duckdb": duckdbCopy("read_parquet(?)")}},
-	}
+	}...)
 }
 
 func duckdbCopy(from string) string {
