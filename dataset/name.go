@@ -14,7 +14,7 @@ import (
 	"github.com/heirloom-ml/heirloom/store"
 )
 
-// Latest, in place of a version, is the highest that a name has.
+// Latest stands in place of a version for the highest that a name has.
 const Latest = "latest"
 
 // Ref names a dataset for people: clicks@2026-11-20. It never comes to mean
