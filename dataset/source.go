@@ -13,10 +13,10 @@ import (
 )
 
 // Identify says what lies at key, an object or a directory, so that other bytes
-// there are another source: by its content on local disk, which is read for it,
-// and by what the store calls its version elsewhere. The error has kind
-// store.ErrNotExist if there is nothing.
-func Identify(ctx context.Context, s *store.Store, key store.Key) (Source, error) {
+// there are another source: by what the store calls its version, or with hash by
+// its content, which is read for it. The error has kind store.ErrNotExist if there
+// is nothing.
+func Identify(ctx context.Context, s *store.Store, key store.Key, hash bool) (Source, error) {
 	uri, err := store.CanonicalURI(s.KeyURL(key), "")
 	if err != nil {
 		return Source{}, err
@@ -25,10 +25,10 @@ func Identify(ctx context.Context, s *store.Store, key store.Key) (Source, error
 	object, err := s.Stat(ctx, key)
 	switch {
 	case errors.Is(err, store.ErrNotExist):
-		return identifyDir(ctx, s, key, source)
+		return identifyDir(ctx, s, key, source, hash)
 	case err != nil:
 		return Source{}, err
-	case s.Scheme() == "file" || object.Version == "":
+	case hash || object.Version == "":
 		source.Digest, err = digestOf(ctx, s, key)
 		return source, err
 	}
@@ -37,14 +37,14 @@ func Identify(ctx context.Context, s *store.Store, key store.Key) (Source, error
 }
 
 // identifyDir digests the names below a directory with the identity of each.
-func identifyDir(ctx context.Context, s *store.Store, dir store.Key, source Source) (Source, error) {
+func identifyDir(ctx context.Context, s *store.Store, dir store.Key, source Source, hash bool) (Source, error) {
 	sum, files := sha256.New(), 0
 	for object, err := range s.List(ctx, string(dir)+"/") {
 		if err != nil {
 			return Source{}, err
 		}
 		identity := object.Version
-		if s.Scheme() == "file" || identity == "" {
+		if hash || identity == "" {
 			digest, err := digestOf(ctx, s, object.Key)
 			if err != nil {
 				return Source{}, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/heirloom-ml/heirloom/dataset"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
@@ -20,7 +22,8 @@ func newAddInput(a *app) *cobra.Command {
 		Use:   "input [NODE]",
 		Short: "say which dataset, file or URI this run used",
 		Long: `Say which input that is not a run this run used: a dataset as NAME@VERSION, a URI
-or a path. What is known about it besides goes into the flags.`,
+or a path. What is known about it besides goes into the flags. A dataset of this store
+is recorded with its fingerprint; NAME@latest is the version that is the highest now.`,
 		Example: `  heirloom add input clicks@2026-11-20
   heirloom add input s3://data/clicks/ --digest sha256:9f86d0…
   heirloom add input clicks@3 --uri s3://data/clicks/3`,
@@ -36,7 +39,7 @@ or a path. What is known about it besides goes into the flags.`,
 			if err != nil {
 				return err
 			}
-			source, err := input(known, strings.Join(args, ""), t.dir)
+			source, err := t.input(c.Context(), known, strings.Join(args, ""), t.dir)
 			if err != nil {
 				return err
 			}
@@ -55,6 +58,31 @@ or a path. What is known about it besides goes into the flags.`,
 	flags.StringVar(&known.Digest, "digest", "", "its SHA-256, `HEX` or sha256:HEX")
 	flags.StringVar(&known.URI, "uri", "", "`URI` where it lies")
 	return c
+}
+
+// input is input with what the store knows of a dataset by that name.
+func (p place) input(ctx context.Context, known tracker.Source, node, dir string) (tracker.Source, error) {
+	source, err := input(known, node, dir)
+	ref := dataset.Ref{Name: source.Name, Version: source.Version}
+	if err != nil || ref.Version == "" {
+		return source, err
+	}
+	if _, err := dataset.ParseRef(ref.String()); err != nil {
+		return source, nil // no dataset of ours has such a name
+	}
+	find := dataset.Labelled
+	if ref.IsLatest() {
+		find = dataset.Resolve
+	}
+	label, err := find(ctx, p.store, ref)
+	switch {
+	case errors.Is(err, store.ErrNotExist) && !ref.IsLatest():
+		return source, nil // it is kept elsewhere
+	case err != nil:
+		return tracker.Source{}, err
+	}
+	source.Version, source.Digest = label.DatasetVersion, cmp.Or(source.Digest, string(label.Fingerprint))
+	return tracker.NewInput(source, dir)
 }
 
 // input makes the source for a node as people write it: a URI, a path, NAME@VERSION or NAME. What known

@@ -12,7 +12,7 @@ import (
 
 // datasetSource says what an input of a dataset is: a dataset by its name, a file or directory of this machine, a URL,
 // or a key of the store, tried in this order.
-func (a *app) datasetSource(ctx context.Context, found *spots, text string) (dataset.Source, error) {
+func (a *app) datasetSource(ctx context.Context, found *spots, text string, hash bool) (dataset.Source, error) {
 	if source, ok, err := namedSource(ctx, found.store, text); ok || err != nil {
 		return source, err
 	}
@@ -20,7 +20,7 @@ func (a *app) datasetSource(ctx context.Context, found *spots, text string) (dat
 	if err != nil {
 		return dataset.Source{}, err
 	}
-	return dataset.Identify(ctx, at.store, at.key)
+	return dataset.Identify(ctx, at.store, at.key, hash)
 }
 
 // namedSource is the dataset that text names; NAME alone is taken for a path.

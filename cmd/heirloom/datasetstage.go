@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -21,8 +22,12 @@ const datasetStageHelp = `Give the dataset that is made of these inputs, in this
 else made, by exactly one of all that ask for it at once, on any machine. The others
 wait, and take over should the one that makes it die.
 
-It is known by its inputs (the bytes of local files, elsewhere the version that the
-store tells, or datasets by NAME@VERSION), by all flags but --name, and by COMMAND.
+Without COMMAND heirloom reads the inputs itself: CSV, JSON lines, Parquet and Arrow,
+files, directories, URLs, datasets, or - for standard input. It divides their rows by
+--val and --test, the same for the same --seed.
+
+A dataset is known by its inputs (what their store calls their version, with --hash
+their bytes; or datasets by NAME@VERSION), by all flags but --name, and by COMMAND.
 What else changes its rows, such as the version of the code, goes into --option.
 
 COMMAND, any program, writes Parquet files below $HEIRLOOM_DATASET_DIR, which is there
@@ -33,7 +38,8 @@ as --for says it, in its mode "append" or "overwrite". When COMMAND has ended we
 every file is read and its footer checked, and the dataset is committed. Should it
 fail, nothing is, and its exit code is ours.`
 
-const datasetStageExample = `  heirloom dataset stage raw.csv --name clicks@2026-11-20 -- python prepare.py
+const datasetStageExample = `  heirloom dataset stage clicks.csv --val 0.1 --test 0.1 --labels bought --seed 7
+  heirloom dataset stage raw.csv --name clicks@2026-11-20 -- python prepare.py
   heirloom dataset stage s3://lake/raw/ --val 0.1 --seed 7 --for spark -- spark-submit split.py
   heirloom dataset stage clicks@latest --option code=v3 -- duckdb -c "$SQL"`
 
@@ -47,6 +53,7 @@ type stageFlags struct {
 	seed             uint64
 	lease            time.Duration
 	engine           string
+	input            inputFlags
 }
 
 func newDatasetStage(a *app) *cobra.Command {
@@ -66,7 +73,7 @@ func newDatasetStage(a *app) *cobra.Command {
 			if len(inputs) == 0 {
 				return usagef(c.CommandPath(), "missing INPUT")
 			}
-			if err := f.check(c); err != nil {
+			if err := f.check(c, command); err != nil {
 				return err
 			}
 			return a.datasetStage(c, inputs, command, f)
@@ -84,10 +91,11 @@ func newDatasetStage(a *app) *cobra.Command {
 	flags.DurationVar(&f.lease, "lease", time.Minute, "`TIME` without a sign of life after which others take over")
 	flags.StringVar(&f.engine, "for", "", "`ENGINE` whose dialect the URLs are in: spark, fsspec or duckdb")
 	register(c, "for", fixed(engines()))
+	f.input.register(c)
 	return c
 }
 
-func (f *stageFlags) check(c *cobra.Command) error {
+func (f *stageFlags) check(c *cobra.Command, command []string) error {
 	if f.val != "" {
 		fraction, err := strconv.ParseFloat(f.val, 64)
 		if err == nil {
@@ -102,11 +110,16 @@ func (f *stageFlags) check(c *cobra.Command) error {
 	case f.engine != "" && !slices.Contains(engines(), f.engine):
 		return usagef(c.CommandPath(), "--for %q is none of %v", f.engine, engines())
 	}
-	return nil
+	for _, name := range inputFlagNames() {
+		if len(command) > 0 && c.Flag(name).Changed {
+			return usagef(c.CommandPath(), "--%s is for inputs that heirloom reads itself, without COMMAND", name)
+		}
+	}
+	return f.input.check(c)
 }
 
 // datasetStage is the command.
-func (a *app) datasetStage(c *cobra.Command, inputs, command []string, f stageFlags) error {
+func (a *app) datasetStage(c *cobra.Command, inputs, command []string, f stageFlags) (err error) {
 	format, err := a.format(documentFormats())
 	if err != nil {
 		return err
@@ -125,6 +138,7 @@ func (a *app) datasetStage(c *cobra.Command, inputs, command []string, f stageFl
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, job.close()) }()
 	var d *dataset.Dataset
 	var hit bool
 	err = a.inRun(c.Context(), func(run *tracker.AppRun) (err error) {
@@ -141,33 +155,47 @@ func (a *app) datasetStage(c *cobra.Command, inputs, command []string, f stageFl
 type stageJob struct {
 	spec    dataset.Spec
 	produce dataset.Produce
+	close   func() error
 }
 
-// stageJob puts together what inputs, flags and command say.
+// stageJob puts together what inputs, flags and command say. The caller closes it.
 func (a *app) stageJob(ctx context.Context, found *spots, inputs, command []string, f stageFlags) (stageJob, error) {
-	if len(command) == 0 {
-		return stageJob{}, usagef("heirloom dataset stage", "missing COMMAND: say -- and what writes the Parquet files")
+	job := stageJob{close: func() error { return nil }, spec: dataset.Spec{
+		Features: f.features, Labels: f.labels, Split: f.split, Seed: f.seed, Files: f.input.files, Options: map[string]string{},
+	}}
+	options, err := parsePairs(f.options, true)
+	if err != nil {
+		return stageJob{}, err
 	}
-	job := stageJob{spec: dataset.Spec{Features: f.features, Labels: f.labels, Split: f.split, Seed: f.seed}}
+	for key, value := range options.All() {
+		job.spec.Options["option."+key], _ = value.(string)
+	}
+	if len(command) > 0 {
+		return a.commandJob(ctx, found, job, inputs, command, f)
+	}
+	read, err := f.input.open(ctx, a, found, inputs)
+	if err != nil {
+		return stageJob{}, err
+	}
+	job.spec.Sources, job.produce, job.close = read.Sources(), read.Produce, read.Close
+	maps.Copy(job.spec.Options, read.Options())
+	return job, nil
+}
+
+// commandJob is a job in which a command makes the rows.
+func (a *app) commandJob(ctx context.Context, found *spots, job stageJob, inputs, command []string, f stageFlags) (stageJob, error) {
 	for _, text := range inputs {
-		source, err := a.datasetSource(ctx, found, text)
+		source, err := a.datasetSource(ctx, found, text, f.input.options.Hash)
 		if err != nil {
 			return stageJob{}, fmt.Errorf("input %s: %w", store.RedactURL(text), err)
 		}
 		job.spec.Sources = append(job.spec.Sources, source)
 	}
-	options, err := parsePairs(f.options, true)
-	if err != nil {
-		return stageJob{}, err
-	}
 	line, err := json.Marshal(command)
 	if err != nil {
 		return stageJob{}, err
 	}
-	job.spec.Options = map[string]string{"command": string(line)}
-	for key, value := range options.All() {
-		job.spec.Options["option."+key], _ = value.(string)
-	}
+	job.spec.Options["command"] = string(line)
 	program := &program{app: a, place: found.place, spec: job.spec, engine: f.engine, args: command}
 	job.produce = program.produce
 	return job, nil

@@ -278,7 +278,7 @@ func (p place) used(ctx context.Context, f runFlags, dir string) ([]tracker.Sour
 		list = append(list, s)
 	}
 	for _, text := range f.inputs {
-		s, err := input(tracker.Source{}, text, dir)
+		s, err := p.input(ctx, tracker.Source{}, text, dir)
 		if err != nil {
 			return nil, fmt.Errorf("input %s: %w", store.RedactURL(text), err)
 		}
