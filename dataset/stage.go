@@ -197,15 +197,15 @@ func (w *Writer) commit(ctx context.Context, maker *Maker) (*Dataset, bool, erro
 	return d, false, err
 }
 
-// lost returns what another made, if it did, and deletes what we wrote. cause is
-// why ours cannot be committed any more.
+// lost returns what another made, if it did, and deletes what we wrote, as far as
+// it may; prune does the rest. cause is why ours cannot be committed any more.
 func (w *Writer) lost(ctx context.Context, cause error) (*Dataset, bool, error) {
 	winner, err := find(ctx, w.store, w.claim.Fingerprint)
 	if errors.Is(err, store.ErrNotExist) {
 		return nil, false, cause
 	}
 	if err == nil && winner.Commit.Index != w.claim.Index {
-		_, err = w.claim.discard(ctx, w.store)
+		_, _ = w.claim.discard(ctx, w.store)
 	}
 	return winner, err == nil, err
 }
