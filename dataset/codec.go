@@ -113,8 +113,12 @@ func (d *decompressor) plausible(src []byte, size int) error {
 func (d *decompressor) into(to, src []byte) ([]byte, error) {
 	switch d.codec {
 	case codecSnappy:
-		if n, err := snappy.DecodedLen(src); err != nil || n != len(to) {
-			return nil, fmt.Errorf("a page uncompresses to %d bytes, its header says %d (%v)", n, len(to), err)
+		n, err := snappy.DecodedLen(src)
+		if err == nil && n != len(to) {
+			err = fmt.Errorf("a page uncompresses to %d bytes, its header says %d", n, len(to))
+		}
+		if err != nil {
+			return nil, err
 		}
 		return snappy.Decode(to, src)
 	case codecGzip:
@@ -157,8 +161,12 @@ func fill(to []byte, r io.Reader) ([]byte, error) {
 		return to[:n], nil
 	}
 	var more [1]byte
-	if extra, err := r.Read(more[:]); extra > 0 || (err != nil && !errors.Is(err, io.EOF)) {
-		return nil, fmt.Errorf("a page goes on after the %d bytes of its header (%v)", len(to), err)
+	extra, err := r.Read(more[:])
+	if extra > 0 {
+		return nil, fmt.Errorf("a page goes on after the %d bytes of its header", len(to))
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
 	}
 	return to, nil
 }

@@ -187,10 +187,6 @@ func acceptOf(operator string) accepted {
 	return accepted{equal: true, greater: true}
 }
 
-func (a accepted) of(order int) bool {
-	return order < 0 && a.less || order == 0 && a.equal || order > 0 && a.greater
-}
-
 // boundComparison compares a column, read as values of T, with a value.
 type boundComparison[T cmp.Ordered] struct {
 	column int
