@@ -24,24 +24,30 @@ func TestManyWriters(t *testing.T) {
 	const torch, fs = "torchx==0.7.0", "fsspec==2026.9.0"
 	t.Run("local", func(t *testing.T) {
 		root := t.TempDir()
-		sameInTorchX(t, manyWriters(t, root), serve(t, "file", object(), torch, fs), root, 2)
+		sameInTorchX(t, manyWriters(t, root, 1000), serve(t, "file", object(), torch, fs), root, 2)
 	})
 	t.Run("s3", func(t *testing.T) {
 		server := servers.MinIO(t)
-		tr, url := manyWriters(t, server.URL("many")), plain(server.URL("many"))
+		tr, url := manyWriters(t, server.URL("many"), 1000), plain(server.URL("many"))
 		sameInTorchX(t, tr, serve(t, "s3", fsspecOptions(t, server.URL("")), torch, fs, "s3fs==2026.9.0"), url, 2)
 	})
-	t.Run("gcs", func(t *testing.T) { manyWriters(t, servers.FakeGCS(t).URL("many")) })
-	t.Run("hdfs", func(t *testing.T) { manyWriters(t, servers.Hadoop(t, nil).URL("many")) })
+	t.Run("gcs", func(t *testing.T) { manyWriters(t, servers.FakeGCS(t).URL("many"), 1000) })
+	t.Run("hdfs", func(t *testing.T) {
+		each := 1000
+		if storetest.Rounds(2) == 1 {
+			each = 240 // links in one text file are slow where nothing is replaced by comparison
+		}
+		manyWriters(t, servers.Hadoop(t, nil).URL("many"), each)
+	})
 }
 
-func manyWriters(t *testing.T, url string) *tracker.FileTracker {
+func manyWriters(t *testing.T, url string, facts int) *tracker.FileTracker {
 	t.Helper()
 	s := openStore(t, url, nil)
 	tr := tracker.NewFileTracker(s, nil)
 	check(t, tr.Init(t.Context(), tracker.InitOptions{}))
 	check(t, tr.AddMetadata(t.Context(), runA, nil))
-	processes, each := max(8, storetest.Rounds(64)), storetest.Rounds(1000)
+	processes, each := max(8, storetest.Rounds(64)), storetest.Rounds(facts)
 	told := make([]string, processes)
 	begun := time.Now()
 	var group errgroup.Group

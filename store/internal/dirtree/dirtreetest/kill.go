@@ -3,7 +3,6 @@ package dirtreetest
 import (
 	"bufio"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"testing"
 	"time"
@@ -13,7 +12,7 @@ import (
 // returns the lines that the process wrote on its standard output.
 func Kill(t *testing.T, cmd *exec.Cmd, most time.Duration) (lines []string) {
 	t.Helper()
-	cmd.Stderr = os.Stderr
+	cmd.Stderr = t.Output()
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
