@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 
 // shortLease is that of producers which are about to be killed: who waits for
 // them goes by it.
-const shortLease = 200 * time.Millisecond
+const shortLease = 80 * time.Millisecond
 
 // stageAndCrash dies around a request, with nothing cleaned up.
 func stageAndCrash(order string) error {
@@ -78,23 +78,32 @@ func stageAndCrash(order string) error {
 // makes the dataset, in another directory; after the commit it is found.
 func TestKilledProducer(t *testing.T) {
 	for _, when := range []string{"before", "after"} {
-		for at := 1; ; at++ {
-			dir := t.TempDir()
-			child := exec.CommandContext(t.Context(), os.Args[0])
-			child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %s %d 0", crashVar, dir, spec().Seed, when, at))
-			out, err := child.CombinedOutput()
-			if err == nil {
-				if at < 10 {
-					t.Errorf("a staging took %d requests, fewer than it can", at-1)
-				}
-				break
+		t.Run(when, func(t *testing.T) {
+			t.Parallel()
+			for at := 1; killProducer(t, when, at); at++ {
 			}
-			if !strings.Contains(err.Error(), "killed") {
-				t.Fatalf("killed %s request %d: %v\n%s", when, at, err, out)
-			}
-			checkAfterCrash(t, openStore(t, dir, nil), fmt.Sprint("killed ", when, " request ", at))
-		}
+		})
 	}
+}
+
+// killProducer is false once a staging takes fewer requests than that.
+func killProducer(t *testing.T, when string, at int) bool {
+	t.Helper()
+	dir := t.TempDir()
+	child := exec.CommandContext(t.Context(), os.Args[0])
+	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %s %d 0", crashVar, dir, spec().Seed, when, at))
+	out, err := child.CombinedOutput()
+	if err == nil {
+		if at < 10 {
+			t.Errorf("a staging took %d requests, fewer than it can", at-1)
+		}
+		return false
+	}
+	if !strings.Contains(err.Error(), "killed") {
+		t.Fatalf("killed %s request %d: %v\n%s", when, at, err, out)
+	}
+	checkAfterCrash(t, openStore(t, dir, nil), fmt.Sprint("killed ", when, " request ", at))
+	return true
 }
 
 func checkAfterCrash(t *testing.T, s *store.Store, what string) {
