@@ -164,6 +164,7 @@ func TestBadInput(t *testing.T) {
 		{"text behind a quote", "a.csv", "a\n\"x\"y\n", nil, []string{"row 1", "quote"}},
 		{"a bare CR", "a.csv", "a\n1\r2\n", nil, []string{"row 1", "CR"}},
 		{"not UTF-8", "a.csv", "a\nx\n\xff\n", nil, []string{"row 2", "utf8"}},
+		{"a header not UTF-8", "a.csv", "a\xff\n1\n", nil, []string{"header", "UTF-8"}},
 		{"nested text", "a.csv", "a\n1\n", &dataset.InputOptions{Schema: schema(t, "a:list<int8>")}, []string{`column "a"`, "list"}},
 		{"no JSON", "a.jsonl", "{\"a\":1}\n{\"a\":}\n", &dataset.InputOptions{Schema: schema(t, "a:int8")}, []string{"row 2"}},
 		{"JSON cut short", "a.jsonl", "{\"a\":1}\n{\"a\":1", nil, []string{"row 2", "unexpected EOF"}},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -112,6 +113,9 @@ func headerNames(rows *csvRows) ([]string, error) {
 			return nil, fmt.Errorf("header: %w", err)
 		}
 		name := string(field.text)
+		if !utf8.ValidString(name) {
+			return nil, fmt.Errorf("header: the name %q is not UTF-8", name)
+		}
 		if name == "" || seen[name] {
 			return nil, fmt.Errorf("header: column %d is named %q, which is empty or there twice", len(names)+1, name)
 		}

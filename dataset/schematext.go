@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -30,6 +31,9 @@ func ParseSchema(text string) ([]Field, error) {
 }
 
 func parseSchema(text string) ([]Field, error) {
+	if !utf8.ValidString(text) {
+		return nil, errors.New("it is not UTF-8")
+	}
 	if strings.HasPrefix(strings.TrimSpace(text), "[") {
 		var list []Field
 		err := json.Unmarshal([]byte(text), &list)

@@ -28,7 +28,7 @@ func TestParseSchema(t *testing.T) {
 	}
 	for _, bad := range []string{
 		"", "a", "a:", ":int8", "a:int7", "a:int8,", "a:int8 b", "a:int8,a:int8", "a:list<int8", "a:struct<>", "a:struct<b:int8,b:int8>",
-		"a:decimal(39)", "a:decimal(2,3)", "a:timestamp[h]", "a:fixed_size_list<int8>", "a:fixed_size_list<int8>[0]", `[{"name":"a"}]`, "[1]",
+		"a:decimal(39)", "a:decimal(2,3)", "a:timestamp[h]", "a:fixed_size_list<int8>", "a:fixed_size_list<int8>[0]", `[{"name":"a"}]`, "[1]", "a:list<\x89: int8>",
 	} {
 		if list, err := dataset.ParseSchema(bad); !errors.Is(err, store.ErrInvalid) {
 			t.Errorf("ParseSchema(%q) = %v, %v", bad, list, err)
