@@ -67,8 +67,7 @@ func (b *dbfsBackend) pages(prefix, delimiter string) pager {
 }
 
 // fsspec: Python's client wants the workspace and a token, which is secret and comes from
-// the user.
+// the user. It speaks https alone, and to its name of the workspace.
 func (b *dbfsBackend) fsspec() []Setting {
-	_, instance, _ := strings.Cut(b.bucket.Host(), "://")
-	return []Setting{{"instance", instance}}
+	return []Setting{{"instance", strings.TrimPrefix(b.bucket.Host(), "https://")}}
 }

@@ -38,6 +38,7 @@ func TestScriptsOnS3(t *testing.T) {
 // TestDemoEverywhere has a place on one kind of store after the other at $PLACE. S3 is among TestScriptsOnS3.
 func TestDemoEverywhere(t *testing.T) {
 	for name, start := range map[string]func(t *testing.T) (place string, environ []string){
+		"local": func(t *testing.T) (string, []string) { return filepath.Join(t.TempDir(), "demo"), nil },
 		"gcs": func(t *testing.T) (string, []string) {
 			server := servers.FakeGCS(t)
 			return server.URL("demo"), server.Environ
