@@ -52,6 +52,18 @@ func (b *Bucket) clientOptions(ctx context.Context) (hdfs.ClientOptions, error) 
 	return o, b.ticket(ctx, client, o.KerberosServicePrincipleName)
 }
 
+// lapsed tells that the credentials of options have ended since they were found good, which the library reports as a
+// NameNode that cannot be reached.
+func (b *Bucket) lapsed(ctx context.Context, options hdfs.ClientOptions) error {
+	if options.KerberosClient == nil {
+		return nil
+	}
+	if err := b.ticket(ctx, options.KerberosClient, options.KerberosServicePrincipleName); errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil
+}
+
 func (b *Bucket) kerberos() bool {
 	return strings.EqualFold(b.conf["hadoop.security.authentication"], "kerberos") || b.opts.Keytab != "" || b.opts.TicketCache != ""
 }

@@ -1,6 +1,7 @@
 package hdfsblob
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,7 +110,7 @@ func (b *Bucket) newClient(ctx context.Context) (*client, error) {
 	library, err := hdfs.NewClient(options)
 	if err != nil {
 		g.close(errClosed)
-		return nil, because(ctx, g, err)
+		return nil, cmp.Or(b.lapsed(ctx, options), because(ctx, g, err))
 	}
 	c := &client{Client: library, bucket: b, guard: g}
 	if c.caller, err = callerOf(library); err != nil {
