@@ -36,8 +36,8 @@ func TestExitCodes(t *testing.T) {
 		{"unsupported", store.ErrUnsupported, 1, 125, "other"},
 		{"interrupted", context.Canceled, 130, 130, "interrupted"},
 		{"the job's own", jobExit{code: 9}, 9, 9, "other"},
-		{"not executable", runner.ErrNotExecutable, 1, 126, "not_executable"},
-		{"no command", runner.ErrNotFound, 1, 127, "not_found"},
+		{"not executable", runner.ErrNotExecutable, 126, 126, "not_executable"},
+		{"no command", runner.ErrNotFound, 127, 127, "not_found"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
