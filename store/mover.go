@@ -10,6 +10,7 @@ import (
 
 const (
 	defaultParallel = 8   // requests at once that move a part
+	cloudParallel   = 16  // to an object store, where a connection may carry little and holds no part in memory
 	defaultPlaces   = 64  // small requests at once, instead of those
 	localPlaces     = 256 // of a local disk, since files that end together share a flush
 	defaultMemory   = 96 << 20
@@ -39,11 +40,9 @@ func (s *Store) newMover(ctx context.Context, op string, opts *TransferOptions) 
 		m.opts = *opts
 	}
 	if m.opts.Parallel <= 0 {
-		m.opts.Parallel = defaultPlaces
-		if s.place.scheme == "file" {
-			m.opts.Parallel = localPlaces
-		}
-		m.wide = m.opts.Parallel / defaultParallel
+		parts := 0
+		parts, m.opts.Parallel = s.parallel()
+		m.wide = m.opts.Parallel / parts
 	}
 	if m.opts.Memory <= 0 {
 		m.opts.Memory = defaultMemory
@@ -53,6 +52,18 @@ func (s *Store) newMover(ctx context.Context, op string, opts *TransferOptions) 
 	m.meter = newTransferMeter(m.opts.Progress)
 	m.copies.New = func() any { b := make([]byte, copyBuffer); return &b }
 	return m, paced(ctx, newPacer(m.gate))
+}
+
+// parallel is how many parts, and how many small objects, move at once where the
+// caller does not say.
+func (s *Store) parallel() (parts, small int) {
+	switch s.place.scheme {
+	case "file":
+		return defaultParallel, localPlaces
+	case "s3", "gs":
+		return cloudParallel, defaultPlaces
+	}
+	return defaultParallel, defaultPlaces
 }
 
 // wideAtOnce is how many requests that move a part go at once, which a loop need

@@ -42,7 +42,7 @@ there is not replaced without --force.`,
 		RunE:              func(c *cobra.Command, args []string) error { return a.artifactGet(c, args, f) },
 	}
 	c.Flags().BoolVar(&f.force, "force", false, "replace what is there")
-	c.Flags().IntVar(&f.parallel, "parallel", 0, "`N` requests at once; 0 = 8")
+	c.Flags().IntVar(&f.parallel, "parallel", 0, "`N` requests at once; 0 = what suits the store")
 	return c
 }
 

@@ -25,7 +25,7 @@ type transferFlags struct {
 }
 
 func (f *transferFlags) register(c *cobra.Command, present string) {
-	c.Flags().IntVar(&f.parallel, "parallel", 0, "`N` requests at once; 0 = 8")
+	c.Flags().IntVar(&f.parallel, "parallel", 0, "`N` requests at once; 0 = what suits the store")
 	c.Flags().BoolVar(&f.create, "create", false, "replace nothing: fail if "+present+" is already there")
 	c.Flags().BoolP("recursive", "r", false, "directories too, which they always are")
 	_ = c.Flags().MarkHidden("recursive") // typed by habit
