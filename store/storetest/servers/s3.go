@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
@@ -92,6 +94,7 @@ func (s S3) As(t testing.TB, policy string) []string {
 	t.Helper()
 	client := sts.New(sts.Options{
 		BaseEndpoint: &s.Endpoint, Region: region, Credentials: credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""),
+		Retryer: patient(),
 	})
 	out, err := client.AssumeRole(t.Context(), &sts.AssumeRoleInput{
 		Policy: &policy, RoleArn: aws.String("arn:minio:iam:::role/test"), RoleSessionName: aws.String("test"),
@@ -103,6 +106,20 @@ func (s S3) As(t testing.TB, policy string) []string {
 		"AWS_ACCESS_KEY_ID=" + *out.Credentials.AccessKeyId, "AWS_SECRET_ACCESS_KEY=" + *out.Credentials.SecretAccessKey,
 		"AWS_SESSION_TOKEN=" + *out.Credentials.SessionToken,
 	}
+}
+
+// patient waits for a server that answers, but does not yet know its users.
+func patient() aws.Retryer {
+	starting := retry.IsErrorRetryableFunc(func(err error) aws.Ternary {
+		if strings.Contains(err.Error(), "Server not initialized") {
+			return aws.TrueTernary
+		}
+		return aws.UnknownTernary // the others know
+	})
+	return retry.NewStandard(func(o *retry.StandardOptions) {
+		o.MaxAttempts, o.MaxBackoff = 60, time.Second
+		o.Retryables = append([]retry.IsErrorRetryable{starting}, o.Retryables...)
+	})
 }
 
 // setEnviron points the AWS tools of this process and of its children at s, and
