@@ -115,14 +115,7 @@ func (c *boundOr) columns(list []int) []int  { return c.b.columns(c.a.columns(li
 func (c *boundNot) columns(list []int) []int { return c.a.columns(list) }
 
 func (c *boundAnd) eval(row func(int) arrow.Array, rows int) ([]truth, error) {
-	a, err := c.a.eval(row, rows)
-	if err != nil {
-		return nil, err
-	}
-	b, err := c.b.eval(row, rows)
-	if err != nil {
-		return nil, err
-	}
+	a, b, err := evalBoth(c.a, c.b, row, rows)
 	for i, v := range b {
 		switch {
 		case a[i] == no || v == no:
@@ -131,18 +124,11 @@ func (c *boundAnd) eval(row func(int) arrow.Array, rows int) ([]truth, error) {
 			a[i] = unknown
 		}
 	}
-	return a, nil
+	return a, err
 }
 
 func (c *boundOr) eval(row func(int) arrow.Array, rows int) ([]truth, error) {
-	a, err := c.a.eval(row, rows)
-	if err != nil {
-		return nil, err
-	}
-	b, err := c.b.eval(row, rows)
-	if err != nil {
-		return nil, err
-	}
+	a, b, err := evalBoth(c.a, c.b, row, rows)
 	for i, v := range b {
 		switch {
 		case a[i] == yes || v == yes:
@@ -151,7 +137,17 @@ func (c *boundOr) eval(row func(int) arrow.Array, rows int) ([]truth, error) {
 			a[i] = unknown
 		}
 	}
-	return a, nil
+	return a, err
+}
+
+func evalBoth(x, y bound, row func(int) arrow.Array, rows int) (a, b []truth, err error) {
+	if a, err = x.eval(row, rows); err != nil {
+		return nil, nil, err
+	}
+	if b, err = y.eval(row, rows); err != nil {
+		return nil, nil, err
+	}
+	return a, b, nil
 }
 
 func (c *boundNot) eval(row func(int) arrow.Array, rows int) ([]truth, error) {
