@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/heirloom-ml/heirloom/cmd/internal/usage"
 	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 )
 
@@ -62,8 +63,8 @@ func TestTable(t *testing.T) {
 }
 
 // best lets one tool do the job some times. Each has a directory of its own to write to.
-func (c cell) best(t *testing.T, tool, python, dir string, times int) usage {
-	var best usage
+func (c cell) best(t *testing.T, tool, python, dir string, times int) usage.Usage {
+	var best usage.Usage
 	for range times {
 		out := filepath.Join(t.TempDir(), "out")
 		if err := os.Mkdir(out, 0o777); err != nil {
@@ -76,10 +77,10 @@ func (c cell) best(t *testing.T, tool, python, dir string, times int) usage {
 		if err := exec.CommandContext(t.Context(), "sync").Run(); err != nil { // what others left to write is not this tool's
 			t.Log(err)
 		}
-		u, err := measure(t, args, environ)
+		u, err := usage.Measure(t.Context(), args, append(os.Environ(), environ...))
 		if err != nil {
 			t.Errorf("%s: %s: %v", c.name, tool, err)
-			return usage{Wall: time.Nanosecond, Said: "failed"}
+			return usage.Usage{Wall: time.Nanosecond, Said: "failed"}
 		}
 		if best.Wall == 0 || u.Wall < best.Wall {
 			best = u

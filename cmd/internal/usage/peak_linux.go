@@ -1,4 +1,4 @@
-package benchdataset
+package usage
 
 import (
 	"os"

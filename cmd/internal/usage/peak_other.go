@@ -1,6 +1,6 @@
 //go:build !linux
 
-package benchdataset
+package usage
 
 import "os"
 
