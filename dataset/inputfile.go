@@ -68,7 +68,7 @@ func (in *Inputs) directory(ctx context.Context, input Input) ([]inputFile, erro
 		files = append(files, file)
 	}
 	if len(files) == 0 {
-		return nil, failure("read inputs", store.Key(input.Store.KeyURL(input.Key)), store.ErrNotExist, errors.New("there is neither a file nor a directory with any"))
+		return nil, failure("read inputs", store.Key(input.Store.KeyURL(input.Key)), store.ErrNotExist, errors.New("there is neither a file nor a directory with files"))
 	}
 	return files, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -71,7 +72,11 @@ func (f *inputFlags) open(ctx context.Context, a *app, found *spots, texts []str
 		}
 		list = append(list, more...)
 	}
-	return dataset.OpenInputs(ctx, list, &f.options)
+	inputs, err := dataset.OpenInputs(ctx, list, &f.options)
+	if errors.Is(err, store.ErrNotExist) {
+		return nil, &advised{err: err, advice: "an input is looked for in this directory, then in the store"}
+	}
+	return inputs, err
 }
 
 // datasetInput is a file or directory, or the splits of a dataset by its name.
