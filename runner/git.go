@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/heirloom-ml/heirloom/runner/local"
+	"github.com/heirloom-ml/heirloom/runner/process"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
@@ -76,7 +76,7 @@ func inWorkTree(dir string) bool {
 // gitFacts asks three things at once, so that a slow status does not cost the
 // commit.
 func gitFacts(ctx context.Context, dir string, environ []string) *pyjson.Object {
-	path, err := (&local.Spec{Args: []string{"git"}, Env: environ}).Find()
+	path, err := (&process.Spec{Args: []string{"git"}, Env: environ}).Find()
 	if err != nil {
 		return &pyjson.Object{}
 	}

@@ -4,7 +4,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/heirloom-ml/heirloom/runner/local"
+	"github.com/heirloom-ml/heirloom/runner/process"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
@@ -13,8 +13,8 @@ import (
 // Why a command did not run; a shell would say 127 and 126. Errors of Run are
 // one of these, ErrRefused, of the kinds of package store, or that of the context.
 var (
-	ErrNotFound      = local.ErrNotFound
-	ErrNotExecutable = local.ErrNotExecutable
+	ErrNotFound      = process.ErrNotFound
+	ErrNotExecutable = process.ErrNotExecutable
 )
 
 // HashMode is how much is found out about an output.
@@ -57,7 +57,7 @@ type Job struct {
 	// written, which holds no credentials.
 	Fsspec string
 
-	Grace time.Duration // from SIGTERM to SIGKILL, and to the end of storing the outputs; 0 = local.DefaultGrace
+	Grace time.Duration // from SIGTERM to SIGKILL, and to the end of storing the outputs; 0 = process.DefaultGrace
 
 	// SyncEvery is how often outputs that are not written in place are stored while
 	// the job runs; 0 = 30 s, less than 0 = only when it has ended.

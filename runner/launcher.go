@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/heirloom-ml/heirloom/runner/local"
+	"github.com/heirloom-ml/heirloom/runner/process"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
@@ -38,7 +38,7 @@ const (
 // The error is nil when the job ran and its end and outputs are recorded,
 // whatever its exit code. With an error the Result still says what is known.
 func (l *Launcher) Run(ctx context.Context, job Job, onStart func(Started)) (Result, error) {
-	signals := local.Catch()
+	signals := process.Catch()
 	defer signals.Close()
 	r, err := l.plan(job)
 	if err != nil {
@@ -51,13 +51,13 @@ func (l *Launcher) Run(ctx context.Context, job Job, onStart func(Started)) (Res
 	if onStart != nil {
 		onStart(r.started())
 	}
-	process, err := local.Start(r.spec(signals))
+	proc, err := process.Start(r.spec(signals))
 	if err != nil {
 		return r.notStarted(ctx, err)
 	}
-	exit, waitErr := r.attend(ctx, process)
+	exit, waitErr := r.attend(ctx, proc)
 	endErr := r.recordEnd(ctx, exit)
-	if n := process.Drain(stallLimit); n > 0 {
+	if n := proc.Drain(stallLimit); n > 0 {
 		r.warnf("%d bytes of output could not be shown; they are in the logs", n)
 	}
 	r.result.Warnings = r.warnings
@@ -89,7 +89,7 @@ type run struct {
 
 // plan settles all that needs no request to the store.
 func (l *Launcher) plan(job Job) (*run, error) {
-	if _, err := (&local.Spec{Args: job.Args, Dir: job.Dir, Env: job.Environ}).Find(); err != nil {
+	if _, err := (&process.Spec{Args: job.Args, Dir: job.Dir, Env: job.Environ}).Find(); err != nil {
 		return nil, err
 	}
 	r := &run{Launcher: l, job: job, id: job.RunID, launch: rand.Text(), begun: l.now()}
@@ -136,8 +136,8 @@ func (r *run) started() Started {
 	return Started{RunID: r.id, Store: r.Store.URL(), OutputDir: r.place.dir, LogDir: r.place.logs, Notices: r.notices}
 }
 
-func (r *run) spec(signals *local.Signals) local.Spec {
-	return local.Spec{
+func (r *run) spec(signals *process.Signals) process.Spec {
+	return process.Spec{
 		Args: r.job.Args, Dir: r.job.Dir, Env: r.environ,
 		Stdin: r.job.Stdin, Stdout: r.job.Stdout, Stderr: r.job.Stderr,
 		LogDir: r.place.logs, Mark: envLaunch + "=" + r.launch,
@@ -146,14 +146,14 @@ func (r *run) spec(signals *local.Signals) local.Spec {
 }
 
 // attend waits for the job, and meanwhile asks git and shows that we are alive.
-func (r *run) attend(ctx context.Context, process *local.Process) (local.Exit, error) {
+func (r *run) attend(ctx context.Context, proc *process.Process) (process.Exit, error) {
 	aside, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	r.git = askGit(aside, r.job.Dir, r.job.Environ)
 	wg.Go(func() { r.beat(aside) })
 	wg.Go(func() { r.mirror.follow(aside, r.job.SyncEvery) })
 	wg.Go(func() { r.recordGitOfLongJob(aside) })
-	exit, err := process.Wait(ctx)
+	exit, err := proc.Wait(ctx)
 	stop()
 	wg.Wait()
 	if r.beatErr != nil {

@@ -14,7 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/heirloom-ml/heirloom/runner/local"
+	"github.com/heirloom-ml/heirloom/runner/process"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
@@ -205,17 +205,17 @@ func TestEnds(t *testing.T) {
 
 func TestStateOf(t *testing.T) {
 	tests := []struct {
-		exit local.Exit
+		exit process.Exit
 		want tracker.State
 	}{
-		{local.Exit{}, tracker.Succeeded},
-		{local.Exit{Code: 1}, tracker.Failed},
-		{local.Exit{Code: 137, Signal: "SIGKILL"}, tracker.Failed},
-		{local.Exit{Stop: "SIGTERM"}, tracker.Cancelled},
-		{local.Exit{Stop: "cancel", Code: 143, Signal: "SIGTERM"}, tracker.Cancelled},
-		{local.Exit{Stop: "SIGINT"}, tracker.Succeeded},
-		{local.Exit{Stop: "SIGINT", Code: 130}, tracker.Cancelled},
-		{local.Exit{Stop: "SIGHUP", Code: 129, Signal: "SIGHUP"}, tracker.Cancelled},
+		{process.Exit{}, tracker.Succeeded},
+		{process.Exit{Code: 1}, tracker.Failed},
+		{process.Exit{Code: 137, Signal: "SIGKILL"}, tracker.Failed},
+		{process.Exit{Stop: "SIGTERM"}, tracker.Cancelled},
+		{process.Exit{Stop: "cancel", Code: 143, Signal: "SIGTERM"}, tracker.Cancelled},
+		{process.Exit{Stop: "SIGINT"}, tracker.Succeeded},
+		{process.Exit{Stop: "SIGINT", Code: 130}, tracker.Cancelled},
+		{process.Exit{Stop: "SIGHUP", Code: 129, Signal: "SIGHUP"}, tracker.Cancelled},
 	}
 	for _, tt := range tests {
 		if got := stateOf(tt.exit); got != tt.want {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/heirloom-ml/heirloom/runner/local"
+	"github.com/heirloom-ml/heirloom/runner/process"
 	"github.com/heirloom-ml/heirloom/store"
 )
 
@@ -66,7 +66,7 @@ func (m *mirror) follow(ctx context.Context, every time.Duration) {
 
 // finish stores all there is. A job that was told to end leaves it what remains
 // of the grace time: whoever told it means us too.
-func (m *mirror) finish(ctx context.Context, exit local.Exit) error {
+func (m *mirror) finish(ctx context.Context, exit process.Exit) error {
 	if m == nil {
 		return nil
 	}
@@ -121,5 +121,5 @@ func (r *run) grace() time.Duration {
 	if r.job.Grace > 0 {
 		return r.job.Grace
 	}
-	return local.DefaultGrace
+	return process.DefaultGrace
 }

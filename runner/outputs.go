@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/heirloom-ml/heirloom/runner/local"
+	"github.com/heirloom-ml/heirloom/runner/process"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
@@ -23,7 +23,7 @@ const outputsAtOnce = 8
 // registerOutputs stores and registers the files of the output directory, and
 // what was named besides. Files come first, their records after, so that no
 // record points to what is not there.
-func (r *run) registerOutputs(ctx context.Context, exit local.Exit) error {
+func (r *run) registerOutputs(ctx context.Context, exit process.Exit) error {
 	if err := r.shareOutputs(); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/heirloom-ml/heirloom/runner/local"
+	"github.com/heirloom-ml/heirloom/runner/process"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
@@ -153,7 +153,7 @@ func (r *run) metadata() *pyjson.Object {
 
 // notStarted ends a run whose command could not be executed after all.
 func (r *run) notStarted(ctx context.Context, cause error) (Result, error) {
-	exit := local.Exit{Code: 125, Started: r.begun, Ended: r.now()}
+	exit := process.Exit{Code: 125, Started: r.begun, Ended: r.now()}
 	switch {
 	case errors.Is(cause, ErrNotFound):
 		exit.Code = 127
@@ -166,7 +166,7 @@ func (r *run) notStarted(ctx context.Context, cause error) (Result, error) {
 }
 
 // recordEnd registers what the job made, says how it ended, and commits that.
-func (r *run) recordEnd(ctx context.Context, exit local.Exit) error {
+func (r *run) recordEnd(ctx context.Context, exit process.Exit) error {
 	ctx = context.WithoutCancel(ctx)
 	wanted, stop := whileWanted(ctx)
 	defer stop()
@@ -233,7 +233,7 @@ func (r *run) describeEnd(m *pyjson.Object, end tracker.AttemptEnd) {
 // stateOf judges an end. A job that was told to end before it had ended is
 // cancelled; after an INT, which may mean something else to it, only if it did
 // not exit with 0.
-func stateOf(exit local.Exit) tracker.State {
+func stateOf(exit process.Exit) tracker.State {
 	switch {
 	case exit.Stop == "SIGTERM" || exit.Stop == "cancel":
 		return tracker.Cancelled
@@ -245,7 +245,7 @@ func stateOf(exit local.Exit) tracker.State {
 	return tracker.Failed
 }
 
-func (r *run) warnOfExit(exit local.Exit) {
+func (r *run) warnOfExit(exit process.Exit) {
 	if exit.Killed {
 		r.warnf("the job did not end in the grace time and was killed")
 	}

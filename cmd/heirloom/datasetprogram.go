@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/heirloom-ml/heirloom/dataset"
-	"github.com/heirloom-ml/heirloom/runner/local"
+	child "github.com/heirloom-ml/heirloom/runner/process"
 	"github.com/heirloom-ml/heirloom/store"
 )
 
@@ -92,14 +92,14 @@ func (p *program) run(ctx context.Context, logs string, environ []string) error 
 	if err != nil {
 		return err
 	}
-	process, err := local.Start(local.Spec{
+	proc, err := child.Start(child.Spec{
 		Args: p.args, Dir: dir, Env: environ, LogDir: logs, Stdin: p.app.stdin, Stdout: p.app.stderr, Stderr: p.app.stderr,
 	})
 	if err != nil {
 		return err
 	}
-	exit, err := process.Wait(ctx)
-	process.Drain(5 * time.Second)
+	exit, err := proc.Wait(ctx)
+	proc.Drain(5 * time.Second)
 	switch {
 	case err != nil:
 		return err
