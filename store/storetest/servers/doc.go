@@ -1,4 +1,4 @@
-// Package servers starts real storage servers, and Python, for tests.
+// Package servers starts real storage servers, Slurm, and Python, for tests.
 //
 // What it needs it builds or fetches once, by version, under the directory of
 // HEIRLOOM_TEST_CACHE, by default heirloom-test in the user's cache directory. A
