@@ -9,28 +9,37 @@ import (
 	"syscall"
 )
 
-// guardScript waits for the end of its input, which comes when we are gone,
-// however that happened, and then kills what is left of the job. The three
-// passes are for processes that were being born during the one before. If we go
-// before we could name the job, its mark still tells.
-const guardScript = `read -r job
-read -r end && exit 0
+// guardScript is told of groups, NUMBER for one that began and -NUMBER for one that
+// is over, until its input ends. That happens when we are gone, in whatever way;
+// then it kills what is left of the job. The three passes are for processes that
+// were being born during the one before. If we go before we could name a group, the
+// mark still tells.
+const guardScript = `jobs=
+while read -r job; do
+	case $job in
+	-*) kept=
+		for one in $jobs; do [ "$one" = "$job" ] || kept="$kept $one"; done
+		jobs=$kept ;;
+	*) jobs="$jobs -$job" ;;
+	esac
+done
 for pass in 1 2 3; do
-	[ -n "$job" ] && kill -KILL -- "-$job"
+	for job in $jobs; do kill -KILL -- "$job"; done
 	[ -n "$1" ] && [ -d /proc/self ] && grep -lzxF -e "$1" /proc/[0-9]*/environ |
 	while IFS=/ read -r _ _ pid _; do kill -KILL "$pid"; done
 done`
 
-// guard is a small shell beside the job that outlives us. The parent-death
+// Guard is a small shell beside the job that outlives us. The parent-death
 // signal reaches only the process we started; the guard ends its descendants. A
-// machine without a shell does without.
-type guard struct {
+// machine without a shell does without: nil is no guard.
+type Guard struct {
 	cmd  *exec.Cmd
 	pipe *os.File
 }
 
-// startGuard returns nil where no guard can run.
-func startGuard(mark string) *guard {
+// NewGuard starts one for all processes that carry the mark, "NAME=value", and for
+// the groups of those that name it in their Spec. It returns nil where none can run.
+func NewGuard(mark string) *Guard {
 	in, out, err := os.Pipe()
 	if err != nil {
 		return nil
@@ -48,18 +57,30 @@ func startGuard(mark string) *guard {
 		_ = out.Close()
 		return nil
 	}
-	return &guard{cmd: cmd, pipe: out}
+	return &Guard{cmd: cmd, pipe: out}
 }
 
-// watch names the job to the guard, at once after its start.
-func (g *guard) watch(pid int) {
+// watch names a process to the guard, at once after its start.
+func (g *Guard) watch(pid int) { g.tell(strconv.Itoa(pid)) }
+
+// forget says that a process and all of its group are gone.
+func (g *Guard) forget(pid int) { g.tell(strconv.Itoa(-pid)) }
+
+func (g *Guard) tell(line string) {
 	if g != nil {
-		_, _ = g.pipe.WriteString(strconv.Itoa(pid) + "\n")
+		_, _ = g.pipe.WriteString(line + "\n")
 	}
 }
 
-// release ends the guard and leaves the job alone. It may be called once.
-func (g *guard) release() {
+func (g *Guard) pid() int {
+	if g == nil {
+		return 0
+	}
+	return g.cmd.Process.Pid
+}
+
+// Close ends the guard and leaves the job alone. It may be called once.
+func (g *Guard) Close() {
 	if g == nil {
 		return
 	}

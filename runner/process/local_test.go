@@ -40,19 +40,27 @@ func launch(text string) {
 	if err := json.Unmarshal([]byte(text), &spec); err != nil {
 		panic(err)
 	}
+	if spec.Orphans != nil {
+		var err error
+		if spec.Orphans, err = Adopt(); err != nil {
+			panic(err)
+		}
+	}
 	spec.Signals, spec.Stdin, spec.Stdout, spec.Stderr = Catch(), os.Stdin, os.Stdout, os.Stderr
 	p, err := Start(spec)
 	if err != nil {
 		panic(err)
 	}
 	if os.Getenv(unguardVar) != "" {
-		p.guard.release()
+		p.guard.Close()
 		p.guard = nil
 	}
 	exit, err := p.Wait(context.Background())
 	if err != nil {
 		panic(err)
 	}
+	left, survivors := spec.Orphans.End(context.Background(), p.guard, exit.Stopped.Add(spec.Grace))
+	exit.Left, exit.Survivors = exit.Left+left, append(exit.Survivors, survivors...)
 	p.Drain(time.Second)
 	spec.Signals.Close()
 	_ = json.NewEncoder(os.Stdout).Encode(exit)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,15 +35,17 @@ func openLogs(dir string, out, err io.Writer) (*logs, error) {
 		return nil, fail
 	}
 	l := &logs{combined: &combined{file: both}, gone: make(chan struct{}, 1)}
+	l.combined.times = openTimes(dir)
 	if l.out, fail = openStream(filepath.Join(dir, stdoutLog), l.combined, out, l.gone); fail != nil {
-		_ = both.Close()
+		l.combined.close()
 		return nil, fail
 	}
 	if l.err, fail = openStream(filepath.Join(dir, stderrLog), l.combined, err, l.gone); fail != nil {
 		l.out.closeAll()
-		_ = both.Close()
+		l.combined.close()
 		return nil, fail
 	}
+	l.combined.times.follow(l.out.file, l.err.file, both)
 	return l, nil
 }
 
@@ -67,6 +70,7 @@ func (l *logs) finish() (lost int64, err error) {
 	_ = l.out.pipe.SetReadDeadline(limit)
 	_ = l.err.pipe.SetReadDeadline(limit)
 	l.copies.Wait()
+	l.combined.times.close()
 	files := []*logFile{l.out.file, l.err.file, l.combined.file}
 	for _, f := range files {
 		f.settle()
@@ -84,7 +88,7 @@ func (l *logs) drain(stall time.Duration) int64 {
 func (l *logs) abandon() {
 	l.out.closeAll()
 	l.err.closeAll()
-	_ = l.combined.file.Close()
+	l.combined.close()
 }
 
 // stream carries one output of the process: its log first, then the lines it
@@ -139,7 +143,8 @@ func (s *stream) copy() {
 }
 
 func (s *stream) take(b []byte) {
-	at := s.file.size
+	s.combined.mark()
+	at := s.file.size.Load()
 	kept := s.file.append(b)
 	s.view.push(at, kept, b[kept:])
 	if n := bytes.LastIndexByte(b, '\n') + 1; n > 0 {
@@ -155,8 +160,20 @@ func (s *stream) take(b []byte) {
 
 // combined takes whole lines of both streams in the order they were read.
 type combined struct {
-	mu   sync.Mutex // guards file
-	file *logFile
+	mu    sync.Mutex // guards file and times
+	file  *logFile
+	times *times
+}
+
+func (c *combined) mark() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.times.mark(time.Now())
+}
+
+func (c *combined) close() {
+	c.times.close()
+	_ = c.file.Close()
 }
 
 func (c *combined) add(lines []byte) {
@@ -170,7 +187,7 @@ func (c *combined) add(lines []byte) {
 // worth more than its log.
 type logFile struct {
 	*os.File
-	size int64 // bytes, also those there before
+	size atomic.Int64 // bytes, also those there before; changed by one goroutine
 	lost int64
 	err  error // the first
 }
@@ -185,13 +202,15 @@ func openLog(path string) (*logFile, error) {
 		_ = f.Close()
 		return nil, err
 	}
-	return &logFile{File: f, size: info.Size()}, nil
+	l := &logFile{File: f}
+	l.size.Store(info.Size())
+	return l, nil
 }
 
 // append returns how many bytes of b are in the file.
 func (f *logFile) append(b []byte) int {
 	n, err := f.Write(b)
-	f.size += int64(n)
+	f.size.Add(int64(n))
 	if err != nil {
 		f.lost += int64(len(b) - n)
 		if f.err == nil {
@@ -205,7 +224,7 @@ func (f *logFile) append(b []byte) int {
 // may a disk say that it is full.
 func (f *logFile) settle() {
 	var err error
-	if f.size > 0 {
+	if f.size.Load() > 0 {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil && f.err == nil {

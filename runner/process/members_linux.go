@@ -66,9 +66,9 @@ func (p *Process) signalAll(sig syscall.Signal) {
 }
 
 type stat struct {
-	state          byte
-	group, session int
-	birth          uint64 // ticks since the machine started
+	state                  byte
+	parent, group, session int
+	birth                  uint64 // ticks since the machine started
 }
 
 // readStat reads /proc/PID/stat, where the name in parentheses may hold anything.
@@ -90,6 +90,7 @@ func readStat(pid int) (stat, bool) {
 		return stat{}, false
 	}
 	s := stat{state: fields[0][0]}
+	s.parent, _ = strconv.Atoi(string(fields[1]))
 	s.group, _ = strconv.Atoi(string(fields[2]))
 	s.session, _ = strconv.Atoi(string(fields[3]))
 	s.birth, err = strconv.ParseUint(string(fields[19]), 10, 64)

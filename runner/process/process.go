@@ -24,7 +24,8 @@ type Process struct {
 	waitErr error
 
 	logs  *logs
-	guard *guard
+	guard *Guard
+	owned bool // guard is ours alone
 	input *feed
 
 	stop     string    // what was last asked of it
@@ -51,7 +52,7 @@ func Start(spec Spec) (*Process, error) {
 	if err := p.launch(); err != nil {
 		p.logs.abandon()
 		p.input.close()
-		p.guard.release()
+		p.closeGuard()
 		return nil, err
 	}
 	p.logs.follow()
@@ -71,8 +72,16 @@ func (p *Process) open() (err error) {
 		return fmt.Errorf("open logs: %w", err)
 	}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = p.input.child(), p.logs.out.child, p.logs.err.child
-	p.guard = startGuard(p.spec.Mark)
+	if p.guard = p.spec.Guard; p.guard == nil {
+		p.guard, p.owned = NewGuard(p.spec.Mark), true
+	}
 	return nil
+}
+
+func (p *Process) closeGuard() {
+	if p.owned {
+		p.guard.Close()
+	}
 }
 
 // launch starts the process from a thread that stays with it until it ends: the
@@ -83,7 +92,7 @@ func (p *Process) launch() error {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		p.started = time.Now()
-		err := p.cmd.Start()
+		err := p.spec.Orphans.start(p.cmd)
 		if err == nil {
 			p.guard.watch(p.PID())
 			p.birth = birthOf(p.PID()) // not yet waited for, so still to be seen
@@ -114,7 +123,12 @@ func (p *Process) Wait(ctx context.Context) (Exit, error) {
 	p.attend(ctx)
 	exit := Exit{Started: p.started, Ended: p.ended, Stop: p.stop, Stopped: p.stopped, Killed: p.killed}
 	exit.Left, exit.Survivors = p.sweep(ctx)
-	p.guard.release()
+	if p.owned {
+		p.guard.Close()
+	} else {
+		p.guard.forget(p.PID())
+	}
+	p.spec.Orphans.forget(p.PID())
 	p.input.close()
 	exit.LostBytes, exit.LogErr = p.logs.finish()
 	if p.waitErr != nil {

@@ -22,6 +22,9 @@ func Catch() *Signals {
 	return s
 }
 
+// Next is where the next signal comes from, for who has no process to pass it to.
+func (s *Signals) Next() <-chan os.Signal { return s.next() }
+
 // Close lets signals have their usual effect again. It may be called twice.
 func (s *Signals) Close() { signal.Stop(s.c) }
 

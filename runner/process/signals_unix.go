@@ -25,11 +25,16 @@ func caught() []os.Signal {
 // pass gives a signal to the job as a terminal would: to all of it what stops,
 // to the process itself what only it can know the meaning of.
 func (p *Process) pass(sig os.Signal) {
+	if s, ok := sig.(suspension); ok {
+		p.suspend()
+		s.Done()
+		return
+	}
 	switch sig {
 	case syscall.SIGPIPE: // it may be about any pipe or connection of ours; see readerGone
 	case syscall.SIGTSTP: // the job stops and then we do; SIGCONT comes as a signal of its own
-		p.signalGroup(syscall.SIGSTOP)
-		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		p.suspend()
+		stopSelf()
 	case syscall.SIGCONT:
 		p.signalGroup(syscall.SIGCONT)
 	case syscall.SIGTERM:
@@ -45,6 +50,10 @@ func (p *Process) pass(sig os.Signal) {
 		p.signalAll(sig.(syscall.Signal))
 	}
 }
+
+func (p *Process) suspend() { p.signalGroup(syscall.SIGSTOP) }
+
+func stopSelf() { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) }
 
 // readerGone gives the job what it would have had if it wrote to our output
 // itself: most programs end (yes | head), those that ignore it go on and keep
@@ -77,3 +86,5 @@ func isBadFormat(err error) bool {
 }
 
 func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
+
+func suspends(sig os.Signal) bool { return sig == syscall.SIGTSTP }

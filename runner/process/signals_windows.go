@@ -47,8 +47,22 @@ func isNotDir(error) bool { return false }
 
 func ownSession() *syscall.SysProcAttr { return nil }
 
-type guard struct{}
+// Guard does nothing here.
+type Guard struct{}
 
-func startGuard(string) *guard { return nil }
-func (*guard) watch(int)       {}
-func (*guard) release()        {}
+// NewGuard returns nil.
+func NewGuard(string) *Guard { return nil }
+
+// Close does nothing.
+func (*Guard) Close() {}
+
+func (*Guard) watch(int)  {}
+func (*Guard) forget(int) {}
+func (*Guard) pid() int   { return 0 }
+
+// stopSelf does nothing: nothing here is suspended.
+func stopSelf() {}
+
+func (p *Process) suspend() {}
+
+func suspends(os.Signal) bool { return false }

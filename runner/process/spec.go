@@ -32,6 +32,12 @@ type Spec struct {
 	Mark    string        // "NAME=value", unique to the job and part of Env; "" = the session alone tells its processes
 	Grace   time.Duration // from SIGTERM to SIGKILL; 0 = DefaultGrace
 	Signals *Signals      // passed on while we wait; nil = none
+
+	// Guard is shared with others of one job; nil = one of its own. It is the caller's to
+	// close, after Wait.
+	Guard *Guard
+	// Orphans takes in what leaves the job in every way; nil = nobody.
+	Orphans *Orphans
 }
 
 // Exit is how a process ended.

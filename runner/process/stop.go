@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 )
@@ -22,7 +23,7 @@ func (p *Process) attend(ctx context.Context) {
 			return
 		case <-cancelled:
 			cancelled = nil
-			p.terminate("cancel")
+			p.cancel(ctx)
 		case sig := <-p.spec.Signals.next():
 			p.pass(sig)
 		case <-p.logs.gone:
@@ -36,6 +37,21 @@ func (p *Process) attend(ctx context.Context) {
 			kill = time.After(time.Until(p.deadline))
 		}
 	}
+}
+
+// StopWithin is a cause of a cancelled context (context.WithCancelCause) that
+// gives the job this grace time in place of the planned one.
+type StopWithin time.Duration
+
+// Error says what was asked.
+func (d StopWithin) Error() string { return "stop within " + time.Duration(d).String() }
+
+func (p *Process) cancel(ctx context.Context) {
+	var within StopWithin
+	if errors.As(context.Cause(ctx), &within) && within > 0 {
+		p.spec.Grace = time.Duration(within)
+	}
+	p.terminate("cancel")
 }
 
 // terminate begins the grace time; asked again, the first one counts.
@@ -92,7 +108,7 @@ func (p *Process) emptied(ctx context.Context, limit time.Duration) bool {
 			return len(p.members()) == 0
 		case <-cancelled:
 			cancelled = nil
-			p.terminate("cancel")
+			p.cancel(ctx)
 		case sig := <-p.spec.Signals.next():
 			p.pass(sig)
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -122,6 +123,90 @@ func TestEscapedProcessDoesNotBlockTheEnd(t *testing.T) {
 	if exit.Code != 4 {
 		t.Errorf("got %+v", exit)
 	}
+}
+
+// One that left in every way, its session, its environment and its parent, is
+// found where orphans fall to us.
+func TestOrphanIsEnded(t *testing.T) {
+	spec := shell(t, `(setsid env -i /bin/sh -c '(trap "" TERM; /bin/sleep 601.25; :)&' &) ; sleep 0.2; exit 4`)
+	spec.Orphans = &Orphans{}
+	cmd, out := launcher(t, spec)
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err, out)
+	}
+	if exit := lastExit(t, out); exit.Code != 4 || exit.Left == 0 || len(exit.Survivors) > 0 {
+		t.Errorf("got %+v", exit)
+	}
+	if left := saying(t, "601.25"); len(left) > 0 {
+		t.Errorf("survivors: %v", left)
+	}
+}
+
+// saying lists the living processes that have that argument.
+func saying(t *testing.T, arg string) (pids []string) {
+	t.Helper()
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		line, err := os.ReadFile(file)
+		if err == nil && slices.Contains(strings.Split(string(line), "\x00"), arg) {
+			pids = append(pids, strings.Split(file, "/")[2])
+		}
+	}
+	return pids
+}
+
+// Trees of three levels, of processes that each may ignore SIGTERM, lead a session,
+// be nobody's child, or have lost their environment, are gone two seconds after
+// the grace time.
+func TestKillTrees(t *testing.T) {
+	rounds := 25
+	if os.Getenv("HEIRLOOM_STRESS") != "" {
+		rounds = 500
+	}
+	for i := range rounds {
+		arg := fmt.Sprintf("600.%d%07d", os.Getpid(), i)
+		spec := shell(t, treeScript(3, arg)+"\necho ready; wait; sleep 600")
+		spec.Orphans, spec.Grace = &Orphans{}, 100*time.Millisecond
+		cmd, out := launcher(t, spec)
+		out.wait(t, "ready")
+		time.Sleep(rand.N(20 * time.Millisecond)) // at any moment of its growth
+		told := time.Now()
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Fatal(err, out)
+		}
+		took := time.Since(told)
+		if left := append(saying(t, arg), marked(t, spec.Mark)...); len(left) > 0 {
+			t.Fatalf("round %d: survivors %v of %s", i, left, spec.Args[2])
+		}
+		if exit := lastExit(t, out); took > 10*time.Second || len(exit.Survivors) > 0 {
+			t.Fatalf("round %d: took %s: %+v", i, took, exit)
+		}
+	}
+}
+
+// treeScript is a random tree of shells, which end in sleeps of that argument.
+func treeScript(levels int, arg string) string {
+	var b strings.Builder
+	if rand.IntN(3) > 0 {
+		b.WriteString(`trap "" TERM; `)
+	}
+	for range 1 + rand.IntN(2) {
+		inner := "exec /bin/sleep " + arg
+		if levels > 1 {
+			inner = treeScript(levels-1, arg) + "; /bin/sleep " + arg
+		}
+		quoted := "'" + strings.ReplaceAll(inner, "'", `'\''`) + "'"
+		start := []string{"/bin/sh -c ", "/usr/bin/setsid /bin/sh -c ", "/usr/bin/env -i /bin/sh -c ", "/usr/bin/setsid /usr/bin/env -i /bin/sh -c "}[rand.IntN(4)]
+		if rand.IntN(2) == 0 {
+			fmt.Fprintf(&b, "(%s%s &) ; ", start, quoted)
+		} else {
+			fmt.Fprintf(&b, "%s%s & ", start, quoted)
+		}
+	}
+	return b.String() + ":"
 }
 
 func TestSignalsArePassedOn(t *testing.T) {

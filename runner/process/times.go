@@ -1,0 +1,97 @@
+package process
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	timesLog  = "times.idx"
+	timesStep = 50 * time.Millisecond // what comes sooner after an entry has its time
+)
+
+// times notes beside the logs, which hold the job's bytes and nothing else, when
+// they were written. Each line says, before more is written: nanoseconds since
+// the Unix epoch, and the sizes of stdout.log, stderr.log and combined.log then.
+// It is a help: where it cannot be written, nobody is told.
+type times struct {
+	file  *os.File // nil = none
+	sizes [3]*logFile
+	last  time.Time
+}
+
+func openTimes(dir string) *times {
+	f, _ := os.OpenFile(filepath.Join(dir, timesLog), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o640)
+	return &times{file: f}
+}
+
+func (t *times) follow(files ...*logFile) { copy(t.sizes[:], files) }
+
+func (t *times) mark(now time.Time) {
+	if t.file == nil || now.Sub(t.last) < timesStep {
+		return
+	}
+	t.last = now
+	line := strconv.AppendInt(make([]byte, 0, 64), now.UnixNano(), 10)
+	for _, f := range t.sizes {
+		line = strconv.AppendInt(append(line, ' '), f.size.Load(), 10)
+	}
+	_, _ = t.file.Write(append(line, '\n'))
+}
+
+func (t *times) close() {
+	if t.file != nil {
+		_ = t.file.Close()
+		t.file = nil
+	}
+}
+
+// Times tells when bytes of one log were written. The zero value does not know.
+type Times struct {
+	at     []int64 // sizes of the log, not falling
+	unixNS []int64
+}
+
+// ReadTimes reads the index, times.idx, that lies beside the log of that name:
+// stdout.log, stderr.log or combined.log. Lines that are none, as what a power
+// failure left of the last one, are passed over.
+func ReadTimes(r io.Reader, log string) (Times, error) {
+	field := 1
+	switch log {
+	case stderrLog:
+		field = 2
+	case combinedLog:
+		field = 3
+	}
+	var t Times
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		words := strings.Fields(lines.Text())
+		if len(words) != 4 {
+			continue
+		}
+		ns, err := strconv.ParseInt(words[0], 10, 64)
+		size, err2 := strconv.ParseInt(words[field], 10, 64)
+		if n := len(t.at); err != nil || err2 != nil || size < 0 || n > 0 && size < t.at[n-1] {
+			continue
+		}
+		t.at, t.unixNS = append(t.at, size), append(t.unixNS, ns)
+	}
+	return t, lines.Err()
+}
+
+// Of gives the time at which the byte at that offset was written, to a twentieth of
+// a second; zero if that is not known.
+func (t Times) Of(offset int64) time.Time {
+	n := sort.Search(len(t.at), func(i int) bool { return t.at[i] > offset })
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, t.unixNS[n-1]).UTC()
+}
