@@ -1,6 +1,9 @@
 package tracker
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // State is where a run stands: the names of TorchX's AppState, and LOST.
 type State string
@@ -31,13 +34,26 @@ func (s State) Terminal() bool {
 	return s == Succeeded || s == Failed || s == Cancelled
 }
 
-func (s State) known() bool {
-	switch s {
-	case Unsubmitted, Submitted, Pending, Running, Succeeded, Failed, Cancelled, Unknown, Lost:
-		return true
-	}
-	return false
+// HasStarted says whether a run in this state has begun, and may have ended. It
+// follows TorchX's is_started.
+func (s State) HasStarted() bool { return s == Running || s.Terminal() }
+
+// States lists all states in the order of their numbers: TorchX's from 0 to 7, and
+// Lost, which is 8.
+func States() []State {
+	return []State{Unsubmitted, Submitted, Pending, Running, Succeeded, Failed, Cancelled, Unknown, Lost}
 }
+
+// Number is the number of the state, as TorchX's AppState has them; of what is no
+// state it is that of Unknown.
+func (s State) Number() int {
+	if n := slices.Index(States(), s); n >= 0 {
+		return n
+	}
+	return Unknown.Number()
+}
+
+func (s State) known() bool { return slices.Contains(States(), s) }
 
 // setState derives state and times from the highest attempt, so that a late
 // record of an earlier one changes nothing. Without attempts it takes what the

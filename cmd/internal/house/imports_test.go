@@ -19,9 +19,10 @@ var below = map[string][]string{
 	"testdata": {},
 }
 
-// walls names the modules that one layer alone may import, so that they can be replaced in one place.
+// walls names the modules that some layers alone may import, so that they can be replaced in one place. The first
+// that fits counts.
 var walls = []struct {
-	prefix, layer, why string
+	prefix, layers, why string
 }{
 	{"gocloud.dev", "store", "buckets are reached through store"},
 	{"github.com/aws/", "store", "cloud SDKs stay in store"},
@@ -31,8 +32,8 @@ var walls = []struct {
 	{"github.com/apache/arrow", "dataset", "Arrow and Parquet stay in dataset"},
 	{"github.com/spf13/", "cmd", "flags are read in cmd"},
 	{"flag", "cmd", "flags are read in cmd"},
+	{"log/slog", "cmd runner", "only cmd talks to people: return the error instead (runner hands its events to a handler that cmd gives it)"},
 	{"log", "cmd", "only cmd talks to people: return the error instead"},
-	{"log/slog", "cmd", "only cmd talks to people: return the error instead"},
 }
 
 func TestImportsGoDown(t *testing.T) {
@@ -59,9 +60,13 @@ func TestWalls(t *testing.T) {
 	for _, s := range tree(t) {
 		for _, target := range s.targets() {
 			for _, w := range walls {
-				if within(target, w.prefix) && s.layer() != w.layer && !s.test {
+				if !within(target, w.prefix) {
+					continue
+				}
+				if !slices.Contains(strings.Fields(w.layers), s.layer()) && !s.test {
 					t.Errorf("%s imports %s: %s", s.path, target, w.why)
 				}
+				break
 			}
 		}
 	}
