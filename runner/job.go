@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"io"
 	"time"
 
@@ -58,6 +59,11 @@ type Job struct {
 	Fsspec string
 
 	Grace time.Duration // from SIGTERM to SIGKILL, and to the end of storing the outputs; 0 = process.DefaultGrace
+
+	// Execute, unless nil, runs the job in place of Args, which are then only what is
+	// recorded; environ is the whole environment of the job. Signals and logs are its
+	// own business. An error of it without an exit code means 125.
+	Execute func(ctx context.Context, started Started, environ []string) (process.Exit, error)
 
 	// SyncEvery is how often outputs that are not written in place are stored while
 	// the job runs; 0 = 30 s, less than 0 = only when it has ended.

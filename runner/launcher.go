@@ -38,8 +38,11 @@ const (
 // The error is nil when the job ran and its end and outputs are recorded,
 // whatever its exit code. With an error the Result still says what is known.
 func (l *Launcher) Run(ctx context.Context, job Job, onStart func(Started)) (Result, error) {
-	signals := process.Catch()
-	defer signals.Close()
+	var signals *process.Signals
+	if job.Execute == nil {
+		signals = process.Catch()
+		defer signals.Close()
+	}
 	r, err := l.plan(job)
 	if err != nil {
 		return Result{}, err
@@ -51,17 +54,36 @@ func (l *Launcher) Run(ctx context.Context, job Job, onStart func(Started)) (Res
 	if onStart != nil {
 		onStart(r.started())
 	}
+	if job.Execute != nil {
+		return r.execute(ctx)
+	}
 	proc, err := process.Start(r.spec(signals))
 	if err != nil {
 		return r.notStarted(ctx, err)
 	}
-	exit, waitErr := r.attend(ctx, proc)
+	exit, waitErr := r.attend(ctx, proc.Wait)
 	endErr := r.recordEnd(ctx, exit)
 	if n := proc.Drain(stallLimit); n > 0 {
 		r.warnf("%d bytes of output could not be shown; they are in the logs", n)
 	}
 	r.result.Warnings = r.warnings
 	return r.result, errors.Join(waitErr, endErr)
+}
+
+// execute is Run for a job that is run by Job.Execute.
+func (r *run) execute(ctx context.Context) (Result, error) {
+	exit, err := r.attend(ctx, func(ctx context.Context) (process.Exit, error) {
+		return r.job.Execute(ctx, r.started(), r.environ)
+	})
+	if exit.Ended.IsZero() {
+		exit.Ended = r.now()
+	}
+	if err != nil && exit.Code == 0 && exit.Signal == "" {
+		exit.Code = 125
+	}
+	endErr := r.recordEnd(ctx, exit)
+	r.result.Warnings = r.warnings
+	return r.result, errors.Join(err, endErr)
 }
 
 // run is a run in the making.
@@ -89,8 +111,10 @@ type run struct {
 
 // plan settles all that needs no request to the store.
 func (l *Launcher) plan(job Job) (*run, error) {
-	if _, err := (&process.Spec{Args: job.Args, Dir: job.Dir, Env: job.Environ}).Find(); err != nil {
-		return nil, err
+	if job.Execute == nil {
+		if _, err := (&process.Spec{Args: job.Args, Dir: job.Dir, Env: job.Environ}).Find(); err != nil {
+			return nil, err
+		}
 	}
 	r := &run{Launcher: l, job: job, id: job.RunID, launch: rand.Text(), begun: l.now()}
 	if err := r.check(); err != nil {
@@ -146,14 +170,14 @@ func (r *run) spec(signals *process.Signals) process.Spec {
 }
 
 // attend waits for the job, and meanwhile asks git and shows that we are alive.
-func (r *run) attend(ctx context.Context, proc *process.Process) (process.Exit, error) {
+func (r *run) attend(ctx context.Context, wait func(context.Context) (process.Exit, error)) (process.Exit, error) {
 	aside, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	r.git = askGit(aside, r.job.Dir, r.job.Environ)
 	wg.Go(func() { r.beat(aside) })
 	wg.Go(func() { r.mirror.follow(aside, r.job.SyncEvery) })
 	wg.Go(func() { r.recordGitOfLongJob(aside) })
-	exit, err := proc.Wait(ctx)
+	exit, err := wait(ctx)
 	stop()
 	wg.Wait()
 	if r.beatErr != nil {
