@@ -90,7 +90,7 @@ func (v view) unnamed(q Query) []tracker.Warning {
 	}
 	n := 0
 	for a := range v.leaving(v.owner) {
-		if a.artifact == "" && a.role != tracker.RoleParent {
+		if a.artifact == "" && a.role != tracker.RoleParent && a.role != tracker.RoleRerun {
 			n++
 		}
 	}

@@ -75,7 +75,7 @@ func (n *Node) describe(s tracker.Source) {
 // no roles: there the form of the id decides.
 func (n *Node) classify(roles map[tracker.Role]bool) {
 	switch {
-	case roles[tracker.RoleParent], !roles[tracker.RoleInput] && n.Name == "" && isHandle(n.ID):
+	case roles[tracker.RoleParent], roles[tracker.RoleRerun], !roles[tracker.RoleInput] && n.Name == "" && isHandle(n.ID):
 		n.Kind, n.Missing = KindRun, true
 	case n.Name != "" || isNameVersion(n.ID):
 		n.Kind = KindDataset

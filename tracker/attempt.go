@@ -39,6 +39,9 @@ type AttemptStart struct {
 	PID       int
 	BootID    string    // of the host, so that a process id can be believed
 	Scheduler *Metadata // the scheduler's own names and numbers
+	// LostAfter is how long the attempt is believed to live after its last sign of
+	// life; 0 = [LostAfter], less than 0 = for ever, since nobody attends it.
+	LostAfter time.Duration
 }
 
 // AttemptEnd is how an attempt ended.
@@ -226,6 +229,12 @@ func (a AttemptStart) body(writer string) ([]byte, error) {
 	if a.Scheduler.Len() > 0 {
 		o.Set("scheduler", a.Scheduler)
 	}
+	switch {
+	case a.LostAfter < 0:
+		o.Set("lost_after_seconds", nil)
+	case a.LostAfter > 0:
+		o.Set("lost_after_seconds", a.LostAfter.Seconds())
+	}
 	return pyjson.Marshal(o)
 }
 
@@ -251,7 +260,23 @@ func (a *AttemptStart) read(body []byte) error {
 	a.Environ = environList(environ)
 	scheduler, _ := o.Get("scheduler")
 	a.Scheduler, _ = scheduler.(*Metadata)
+	if lost, ok := o.Get("lost_after_seconds"); ok {
+		a.LostAfter = lostAfter(lost)
+	}
 	return nil
+}
+
+// lostAfter reads a number of seconds; null is for ever.
+func lostAfter(v any) time.Duration {
+	switch v := v.(type) {
+	case nil:
+		return -1
+	case int64:
+		return time.Duration(v) * time.Second
+	case float64:
+		return time.Duration(v * float64(time.Second))
+	}
+	return 0
 }
 
 func (e AttemptEnd) body() ([]byte, error) {

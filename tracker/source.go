@@ -19,6 +19,7 @@ type Role string
 const (
 	RoleInput  Role = "input"  // a dataset, file or URI that is no run
 	RoleParent Role = "parent" // the run that launched this one
+	RoleRerun  Role = "rerun"  // the run that this one does once more
 )
 
 // Source is one thing that a run used: an edge, seen from its end. Two edges

@@ -82,7 +82,11 @@ func (a Attempt) State(now time.Time) State {
 	if a.End != nil {
 		return a.End.State
 	}
-	if now.Sub(a.Seen()) > LostAfter {
+	limit := a.Start.LostAfter
+	if limit == 0 {
+		limit = LostAfter
+	}
+	if limit > 0 && now.Sub(a.Seen()) > limit {
 		return Lost
 	}
 	return Running

@@ -97,7 +97,8 @@ func (a *arrow) add(e lineage.Edge) {
 // maxArtifacts is how many artifact names stand on an arrow.
 const maxArtifacts = 4
 
-// label is what an arrow carries, sanitised: artifact names, else that it leads from the run that launched the other.
+// label is what an arrow carries, sanitised: artifact names, else that it leads from the run that launched the other,
+// or that the other does once more.
 func (a *arrow) label() string {
 	var names []string
 	for i, name := range a.artifacts {
@@ -112,6 +113,8 @@ func (a *arrow) label() string {
 		return ""
 	case len(names) == 0 && a.role == tracker.RoleParent:
 		return "launched"
+	case len(names) == 0 && a.role == tracker.RoleRerun:
+		return "rerun"
 	}
 	return strings.Join(names, ", ")
 }
