@@ -18,8 +18,9 @@ type Abandoned struct {
 }
 
 // FindAbandoned lists the indices that no commit names, whose producers have
-// given no sign of life since before, and the files that lie there still.
-func FindAbandoned(ctx context.Context, s *store.Store, before time.Time) ([]Abandoned, error) {
+// given no sign of life for grace before now, the store's time. However short
+// grace is, none is among them whose lease has not run out.
+func FindAbandoned(ctx context.Context, s *store.Store, now time.Time, grace time.Duration) ([]Abandoned, error) {
 	r, err := readRecords(ctx, s)
 	if err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func FindAbandoned(ctx context.Context, s *store.Store, before time.Time) ([]Aba
 			return nil, err
 		}
 		a.Claim.Index = index
-		lost, err := a.lost(ctx, s, before)
+		lost, err := a.lost(ctx, s, now, grace)
 		if err != nil {
 			return nil, err
 		}
@@ -64,25 +65,44 @@ func (a *Abandoned) read(ctx context.Context, s *store.Store, key store.Key) err
 }
 
 // lost tells whether nobody will commit the index, and sets Last.
-func (a *Abandoned) lost(ctx context.Context, s *store.Store, before time.Time) (bool, error) {
+func (a *Abandoned) lost(ctx context.Context, s *store.Store, now time.Time, grace time.Duration) (bool, error) {
 	commit, err := readCommit(ctx, s, a.Claim.Fingerprint)
 	switch {
 	case errors.Is(err, store.ErrNotExist):
 	case err != nil:
 		return false, err
-	case commit.Index == a.Claim.Index:
+	case commit.Index == a.Claim.Index && commit.Pruned == nil:
 		return false, nil
 	}
-	lease := &Lease{Fingerprint: a.Claim.Fingerprint, Number: a.Claim.Lease}
-	for object, err := range s.List(ctx, string(lease.key(s.Layout()))) {
+	lease, err := a.lease(ctx, s)
+	return err == nil && now.Sub(a.Last) > max(grace, lease), err
+}
+
+// lease looks for signs of life, and tells how long the last one counts: nothing
+// if the lease was given back or never taken.
+func (a *Abandoned) lease(ctx context.Context, s *store.Store) (time.Duration, error) {
+	key := (&Lease{Fingerprint: a.Claim.Fingerprint, Number: a.Claim.Lease}).key(s.Layout())
+	taken, ended := false, false
+	for object, err := range s.List(ctx, string(key)) {
 		if err != nil {
-			return false, err
+			return 0, err
 		}
+		taken, ended = taken || object.Key == key, ended || object.Key == key+endSuffix
 		if object.Modified.After(a.Last) {
 			a.Last = object.Modified
 		}
 	}
-	return a.Last.Before(before), nil
+	if !taken || ended {
+		return 0, nil
+	}
+	held, err := readLease(ctx, s, a.Claim.Fingerprint, a.Claim.Lease)
+	if errors.Is(err, store.ErrCorrupt) {
+		return defaultLease, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return held.duration(), nil
 }
 
 // indexSizes sums up what lies in the directories of indices, of those that hold
@@ -138,10 +158,10 @@ func (c Claim) finish(ctx context.Context, s *store.Store) (committed bool, err 
 	if body, err = encode(end.Commit); err != nil {
 		return false, err
 	}
-	err = s.Create(ctx, commitKey(s.Layout(), end.Commit.Fingerprint), body)
+	err = s.Create(ctx, end.Commit.key(s.Layout()), body)
 	if err == nil || !errors.Is(err, store.ErrExist) {
 		return err == nil, err
 	}
-	commit, err := readCommit(ctx, s, end.Commit.Fingerprint)
-	return err == nil && commit.Index == c.Index, err
+	commit, err := readGeneration(ctx, s, end.Commit.Fingerprint, end.Commit.Generation)
+	return err == nil && commit.Index == c.Index && commit.Pruned == nil, err
 }

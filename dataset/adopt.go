@@ -124,6 +124,10 @@ func stagedAt(ctx context.Context, s, at *store.Store, dir store.Key) (*Dataset,
 func commitAdopted(ctx context.Context, s *store.Store, m *Manifest, url string) (*Dataset, bool, error) {
 	m.Created = time.Now().UTC()
 	dir := s.Layout().Heirloom().Join("datasets", "adopted", string(m.Fingerprint))
+	generation, err := nextGeneration(ctx, s, m.Fingerprint)
+	if err != nil {
+		return nil, false, err
+	}
 	body, err := encode(m)
 	if err != nil {
 		return nil, false, err
@@ -134,17 +138,18 @@ func commitAdopted(ctx context.Context, s *store.Store, m *Manifest, url string)
 	if body, err = s.Get(ctx, dir.Join(ManifestName)); err != nil { // the first one stands
 		return nil, false, err
 	}
-	d := &Dataset{Manifests: map[Name]*Manifest{Train: m}, Commit: Commit{
-		Version: formatVersion, Fingerprint: m.Fingerprint, Index: -1, Created: m.Created,
+	d := &Dataset{Commit: Commit{
+		Version: formatVersion, Fingerprint: m.Fingerprint, Index: -1, Created: m.Created, Generation: generation,
 		Splits: map[Name]CommitSplit{Train: {
-			Dir: dir, URL: url, Rows: m.Rows, Bytes: m.Bytes, Files: len(m.Files), ManifestSHA256: digest(body),
+			Dir: dir, URL: url, Rows: m.Rows, Bytes: m.Bytes, Files: len(m.Files),
+			ManifestSHA256: digest(body), ManifestBytes: int64(len(body)),
 		}},
 	}}
 	commit, err := encode(d.Commit)
 	if err != nil {
 		return nil, false, err
 	}
-	err = s.Create(ctx, commitKey(s.Layout(), m.Fingerprint), commit)
+	err = s.Create(ctx, d.Commit.key(s.Layout()), commit)
 	if errors.Is(err, store.ErrExist) {
 		d, err = find(ctx, s, m.Fingerprint)
 		return d, err == nil, err

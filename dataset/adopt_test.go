@@ -24,7 +24,7 @@ func foreign(t *testing.T, s *store.Store, names ...string) {
 	t.Helper()
 	from := openStore(t, "mem://", nil)
 	d := stage(t, from, spec())
-	body, err := from.Get(t.Context(), d.Commit.Splits[dataset.Train].Dir.Join(d.Manifests[dataset.Train].Files[0].Name))
+	body, err := from.Get(t.Context(), d.Commit.Splits[dataset.Train].Dir.Join(manifest(t, from, d, dataset.Train).Files[0].Name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestAdopt(t *testing.T) {
 			t.Fatalf("hit %v, %v", hit, err)
 		}
 		split := d.Commit.Splits[dataset.Train]
-		m := d.Manifests[dataset.Train]
+		m := manifest(t, s, d, dataset.Train)
 		if split.Rows != 600 || split.Files != 2 || split.Location(s) != lake.KeyURL("a") || m.Files[1].Name != "day=2/y.parquet" {
 			t.Errorf("adopted %+v of %+v", split, m.Files)
 		}

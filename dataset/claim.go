@@ -9,11 +9,6 @@ import (
 	"github.com/heirloom-ml/heirloom/store"
 )
 
-// commitKey is where the commit of a dataset lies.
-func commitKey(layout store.Layout, fingerprint store.Digest) store.Key {
-	return layout.Heirloom().Join("datasets", string(fingerprint))
-}
-
 // claimDir holds the claims, one object for each index that was ever taken.
 func claimDir(layout store.Layout) store.Key {
 	return layout.Heirloom().Join("datasets", "index")
@@ -22,6 +17,10 @@ func claimDir(layout store.Layout) store.Key {
 // claimIndex takes the next free index. An index is never given out twice, and
 // one whose directories already hold something of another program is passed over.
 func claimIndex(ctx context.Context, s *store.Store, lease *Lease) (Claim, error) {
+	generation, err := nextGeneration(ctx, s, lease.Fingerprint)
+	if err != nil {
+		return Claim{}, err
+	}
 	index, err := nextIndex(ctx, s)
 	if err != nil {
 		return Claim{}, err
@@ -34,7 +33,7 @@ func claimIndex(ctx context.Context, s *store.Store, lease *Lease) (Claim, error
 		if taken {
 			continue
 		}
-		claim := newClaim(lease, index)
+		claim := newClaim(lease, index, generation)
 		body, err := encode(claim)
 		if err != nil {
 			return Claim{}, err
@@ -48,10 +47,10 @@ func claimIndex(ctx context.Context, s *store.Store, lease *Lease) (Claim, error
 
 // newClaim fills in who claims and when. The epoch is one more than the index:
 // both grow with every claim, and 0 stays free to mean none.
-func newClaim(lease *Lease, index int) Claim {
+func newClaim(lease *Lease, index, generation int) Claim {
 	return Claim{
 		Version: formatVersion, Fingerprint: lease.Fingerprint, Index: index, Epoch: int64(index) + 1,
-		Time: time.Now().UTC(), Host: lease.Host, PID: lease.PID, Lease: lease.Number,
+		Time: time.Now().UTC(), Host: lease.Host, PID: lease.PID, Lease: lease.Number, Generation: generation,
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 func part(t *testing.T, s *store.Store) string {
 	t.Helper()
 	d := stage(t, s, spec())
-	body, err := s.Get(t.Context(), d.Commit.Splits[dataset.Val].Dir.Join(d.Manifests[dataset.Val].Files[0].Name))
+	body, err := s.Get(t.Context(), d.Commit.Splits[dataset.Val].Dir.Join(manifest(t, s, d, dataset.Val).Files[0].Name))
 	if err != nil {
 		t.Fatal(err)
 	}

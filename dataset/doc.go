@@ -14,6 +14,7 @@
 //	heirloom/datasets/index/<%06d>              who claimed the index, created once: type Claim
 //	heirloom/datasets/index/<%06d>.end          sealed for a commit, or reclaimed
 //	heirloom/datasets/<fingerprint>             the commit, created once and last: type Commit
+//	heirloom/datasets/<fingerprint>.<n>         the same after it was pruned n times
 //	heirloom/datasets/name/<name>/<version>     what a name means, created once: type Label
 //	heirloom/datasets/adopted/<fingerprint>/    the manifest of data that lie elsewhere
 //	heirloom/datasets/mark/<fingerprint>        it is to be deleted
@@ -25,6 +26,10 @@
 // producer leaves holds a claim and no commit: nobody is ever given its path,
 // and nothing of it is reused. It stays until it is reclaimed, which ends its
 // claim first, as a commit does: of the two exactly one can.
+//
+// What is pruned keeps its commit, which says so: a producer that sealed its index
+// and stood still until another's dataset was made and pruned finds the place of
+// its commit taken.
 //
 // The version number of the uuid in a file's name is 8, and its last 12 digits
 // are the epoch of the claim under which the file was written. A directory of

@@ -19,12 +19,21 @@ func fuzzSeeds(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		body, err := s.Get(f.Context(), d.Commit.Splits[Train].Dir.Join(d.Manifests[Train].Files[0].Name))
+		body, err := s.Get(f.Context(), d.Commit.Splits[Train].Dir.Join(manifestOf(f, s, d).Files[0].Name))
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(body)
 	}
+}
+
+func manifestOf(t testing.TB, s *store.Store, d *Dataset) *Manifest {
+	t.Helper()
+	m, err := d.Manifest(t.Context(), s, Train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 // FuzzFile reads whatever bytes as a file without a manifest.

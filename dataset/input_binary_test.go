@@ -72,7 +72,7 @@ func TestArrowAndParquetInputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parquet := first.Commit.Splits[dataset.Train].Dir.Join(first.Manifests[dataset.Train].Files[0].Name)
+	parquet := first.Commit.Splits[dataset.Train].Dir.Join(manifest(t, from, first, dataset.Train).Files[0].Name)
 	want := rowsOf(t, from, first, dataset.Train)
 	texts := map[string]string{"a.arrows": arrowStream(t, rows), "a.arrow": arrowFile(t, rows)}
 	inputs := append(putTexts(t, from, texts, "a.arrows", "a.arrow"), dataset.Input{Store: from, Key: parquet})

@@ -44,9 +44,10 @@ func stageInputs(t *testing.T, inputs []dataset.Input, opts *dataset.InputOption
 }
 
 // schemaOf is name:type of every column of a split.
-func schemaOf(d *dataset.Dataset, split dataset.Name) string {
+func schemaOf(t *testing.T, s *store.Store, d *dataset.Dataset, split dataset.Name) string {
+	t.Helper()
 	var list []string
-	for _, field := range d.Manifests[split].Schema {
+	for _, field := range manifest(t, s, d, split).Schema {
 		text := field.Name + ":" + field.Type
 		if !field.Nullable {
 			text += "!"
@@ -120,7 +121,7 @@ func TestInputFormats(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := schemaOf(d, dataset.Train); got != test.schema {
+			if got := schemaOf(t, s, d, dataset.Train); got != test.schema {
 				t.Errorf("schema %s\nwant   %s", got, test.schema)
 			}
 			if got := rowsOf(t, s, d, dataset.Train); got != test.rows {
@@ -233,14 +234,14 @@ func TestSameFilesOnAnyCores(t *testing.T) {
 	sums := map[string]int{}
 	for _, cores := range []int{1, 2, 8} {
 		before := runtime.GOMAXPROCS(cores)
-		_, d, err := stageInputs(t, inputs, nil, spec)
+		s, d, err := stageInputs(t, inputs, nil, spec)
 		runtime.GOMAXPROCS(before)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var all []string
 		for _, split := range []dataset.Name{dataset.Train, dataset.Val, dataset.Test} {
-			for _, file := range d.Manifests[split].Files {
+			for _, file := range manifest(t, s, d, split).Files {
 				all = append(all, fmt.Sprint(split, file.Rows, file.SHA256))
 			}
 		}

@@ -3,7 +3,6 @@ package dataset
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,7 +45,7 @@ func (i Item) Adopted() bool { return i.Commit.Index < 0 }
 
 // Inventory lists the datasets of a store, those with names first, by name and
 // version, then the others, the newest first: one listing, and one request for
-// each dataset and name.
+// each dataset and name, those that were pruned too.
 func Inventory(ctx context.Context, s *store.Store) ([]Item, error) {
 	r, err := readRecords(ctx, s)
 	if err != nil {
@@ -57,7 +56,7 @@ func Inventory(ctx context.Context, s *store.Store) ([]Item, error) {
 
 // records are the objects that describe the datasets of a store.
 type records struct {
-	commits, labels []store.Object
+	commits, labels []store.Object       // of commits, those of the pruned too
 	claims          []store.Object       // in the order of their indices
 	ended           map[int]bool         // the indices whose end is on record
 	marks           map[string]time.Time // by fingerprint
@@ -101,11 +100,11 @@ func (r *records) items(ctx context.Context, s *store.Store) ([]Item, error) {
 	group.SetLimit(recordsAtOnce)
 	for i, object := range r.commits {
 		group.Go(func() error {
-			commit, err := readCommit(ctx, s, store.Digest(object.Key.Base()))
-			if errors.Is(err, store.ErrNotExist) {
-				return nil // it was pruned since
+			fingerprint, generation := parseCommitName(object.Key.Base())
+			commit, err := readGeneration(ctx, s, fingerprint, generation)
+			if err == nil && commit.Pruned == nil {
+				items[i] = &Item{Commit: commit, Committed: object.Modified, Marked: r.marks[string(commit.Fingerprint)]}
 			}
-			items[i] = &Item{Commit: commit, Committed: object.Modified, Marked: r.marks[object.Key.Base()]}
 			return err
 		})
 	}
@@ -147,15 +146,4 @@ func arranged(items []*Item, labels []Label) []Item {
 
 func compareRefs(a, b Ref) int {
 	return cmp.Or(cmp.Compare(a.Name, b.Name), CompareVersions(a.Version, b.Version))
-}
-
-// readCommit reads the commit of a dataset.
-func readCommit(ctx context.Context, s *store.Store, fingerprint store.Digest) (Commit, error) {
-	key := commitKey(s.Layout(), fingerprint)
-	body, err := s.Get(ctx, key)
-	if err != nil {
-		return Commit{}, err
-	}
-	var c Commit
-	return c, decode("read commit", key, body, &c)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/heirloom-ml/heirloom/store"
@@ -48,12 +49,13 @@ func Lookup(ctx context.Context, s *store.Store, text string) (d *Dataset, label
 // whole completes the beginning of a fingerprint.
 func whole(ctx context.Context, s *store.Store, start string) (store.Digest, error) {
 	var found []string
-	for object, err := range s.List(ctx, string(commitKey(s.Layout(), store.Digest(start)))) {
+	for object, err := range s.List(ctx, string(commitKey(s.Layout(), store.Digest(start), 0))) {
 		if err != nil {
 			return "", err
 		}
-		if object.Key.Dir() == commitKey(s.Layout(), "x").Dir() {
-			found = append(found, object.Key.Base())
+		fingerprint, generation := parseCommitName(object.Key.Base())
+		if object.Key == commitKey(s.Layout(), fingerprint, generation) && !slices.Contains(found, string(fingerprint)) {
+			found = append(found, string(fingerprint))
 		}
 	}
 	switch len(found) {

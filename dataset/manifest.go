@@ -101,17 +101,23 @@ type Claim struct {
 	Host  string    `json:"host"`
 	PID   int       `json:"pid"`
 	Lease int       `json:"lease,omitempty"` // number of the lease under which it was taken
+	// Generation is that of the commit which it is for.
+	Generation int `json:"generation,omitempty"`
 }
 
 // Commit makes a dataset exist. Directories are keys of the store, so that a
-// copied prefix still works.
+// copied prefix still works. When the dataset is pruned its commit stays, so that
+// a producer which stood still since before cannot take its place; what is staged
+// after that is committed under the next generation.
 type Commit struct {
 	Version     int                  `json:"version"` // of this format: 1
 	Fingerprint store.Digest         `json:"fingerprint"`
 	Index       int                  `json:"index"`
 	Epoch       int64                `json:"epoch"`
 	Created     time.Time            `json:"created"`
-	Maker       *Maker               `json:"maker,omitempty"` // nil: it was staged outside of a run
+	Maker       *Maker               `json:"maker,omitempty"`      // nil: it was staged outside of a run
+	Generation  int                  `json:"generation,omitempty"` // how often it was pruned before
+	Pruned      *time.Time           `json:"pruned,omitempty"`     // since when it exists no more; nil: it does
 	Splits      map[Name]CommitSplit `json:"splits"`
 }
 
@@ -123,6 +129,7 @@ type CommitSplit struct {
 	Bytes          int64        `json:"bytes"`
 	Files          int          `json:"files"`
 	ManifestSHA256 store.Digest `json:"manifest_sha256"`
+	ManifestBytes  int64        `json:"manifest_bytes,omitempty"` // 0: it was committed before sizes were kept
 }
 
 // encode writes v as indented JSON with a newline at its end, for people too.

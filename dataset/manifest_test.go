@@ -21,11 +21,11 @@ func TestManifestSumsUp(t *testing.T) {
 	}
 	from := openStore(t, "mem://", nil)
 	text := line(1, 4294967295, "1.5", "b") + "\n" + line(3, 0, "-2", "ü") + "\n" + line(2, 7, "0", "a")
-	_, d, err := stageInputs(t, putTexts(t, from, map[string]string{"a.jsonl": text}, "a.jsonl"), &dataset.InputOptions{Schema: list}, dataset.Spec{})
+	s, d, err := stageInputs(t, putTexts(t, from, map[string]string{"a.jsonl": text}, "a.jsonl"), &dataset.InputOptions{Schema: list}, dataset.Spec{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := d.Manifests[dataset.Train]
+	m := manifest(t, s, d, dataset.Train)
 	want := map[string]string{
 		"i": `{"nulls":0,"min":1,"max":3}`, "u": `{"nulls":0,"min":0,"max":4294967295}`, "f": `{"nulls":0,"min":-2,"max":1.5}`,
 		"b": `{"nulls":0,"min":false,"max":true}`, "s": `{"nulls":0,"min":"a","max":"ü"}`, "long": `{"nulls":0}`,
@@ -90,9 +90,9 @@ func TestWideRows(t *testing.T) {
 	}
 	for _, n := range []int{1_000, 100_000} {
 		from := openStore(t, "mem://", nil)
-		_, d, err := stageInputs(t, putTexts(t, from, map[string]string{"a.csv": wide(n)}, "a.csv"), nil, dataset.Spec{})
+		s, d, err := stageInputs(t, putTexts(t, from, map[string]string{"a.csv": wide(n)}, "a.csv"), nil, dataset.Spec{})
 		switch {
-		case n < 20_000 && (err != nil || len(d.Manifests[dataset.Train].Schema) != n):
+		case n < 20_000 && (err != nil || len(manifest(t, s, d, dataset.Train).Schema) != n):
 			t.Errorf("%d columns: %v", n, err)
 		case n > 20_000 && (err == nil || !strings.Contains(err.Error(), "100000 columns")):
 			t.Errorf("%d columns: %.300v", n, err)

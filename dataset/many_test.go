@@ -16,7 +16,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/heirloom-ml/heirloom/dataset"
 	"github.com/heirloom-ml/heirloom/store"
@@ -272,35 +271,4 @@ func checkIndices(t *testing.T, s *store.Store) {
 			t.Errorf("%s was written by the producer of another index", key)
 		}
 	}
-}
-
-// reclaimAll reclaims what is abandoned, and looks that nothing else remains but
-// the datasets.
-func reclaimAll(t *testing.T, s *store.Store) {
-	t.Helper()
-	list, err := dataset.FindAbandoned(t.Context(), s, time.Now().Add(time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, a := range list {
-		if _, err := a.Reclaim(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
-	}
-	items, err := dataset.Inventory(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept := map[string]bool{}
-	for _, item := range items {
-		for _, split := range item.Commit.Splits {
-			kept[string(split.Dir)] = true
-		}
-	}
-	for _, key := range keys(t, s, "intermediate_") {
-		if dir, _, _ := strings.Cut(key, "/"); !kept[dir] {
-			t.Errorf("%s remains and belongs to no dataset", key)
-		}
-	}
-	t.Logf("%d abandoned indices beside %d datasets", len(list), len(items))
 }

@@ -49,7 +49,7 @@ func TestPartitionedWriting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := d.Manifests[dataset.Train]
+	m := manifest(t, to, d, dataset.Train)
 	var dirs []string
 	for _, file := range m.Files {
 		dir := file.Name[:strings.LastIndexByte(file.Name, '/')]
@@ -62,7 +62,7 @@ func TestPartitionedWriting(t *testing.T) {
 		dirs[2] != "city=__HIVE_DEFAULT_PARTITION__/day=2026-11-03" || dirs[3] != "city=Zürich 100%25/day=2026-11-01" {
 		t.Errorf("partitions %q", dirs)
 	}
-	if got := schemaOf(d, dataset.Train) + " | " + mustJSON(t, m.Partition); got !=
+	if got := schemaOf(t, to, d, dataset.Train) + " | " + mustJSON(t, m.Partition); got !=
 		`id:int64,n:int64 | [{"name":"city","type":"utf8","nullable":true},{"name":"day","type":"date32","nullable":true}]` {
 		t.Errorf("schema %s", got)
 	}

@@ -115,7 +115,7 @@ func TestEveryChangedByteIsFound(t *testing.T) {
 	s := openStore(t, "mem://", nil)
 	d := stage(t, s, spec())
 	dir := d.Commit.Splits[dataset.Val].Dir
-	key := dir.Join(d.Manifests[dataset.Val].Files[0].Name)
+	key := dir.Join(manifest(t, s, d, dataset.Val).Files[0].Name)
 	whole, err := s.Get(t.Context(), key)
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func TestEveryChangedByteIsFound(t *testing.T) {
 func TestDamageWithoutManifest(t *testing.T) {
 	s := openStore(t, "mem://", nil)
 	d := stage(t, s, spec())
-	body, err := s.Get(t.Context(), d.Commit.Splits[dataset.Val].Dir.Join(d.Manifests[dataset.Val].Files[0].Name))
+	body, err := s.Get(t.Context(), d.Commit.Splits[dataset.Val].Dir.Join(manifest(t, s, d, dataset.Val).Files[0].Name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestOpenRefuses(t *testing.T) {
 			s := openStore(t, "mem://", nil)
 			d := stage(t, s, spec())
 			dir := d.Commit.Splits[dataset.Train].Dir
-			test.spoil(t, s, dir, dir.Join(d.Manifests[dataset.Train].Files[0].Name))
+			test.spoil(t, s, dir, dir.Join(manifest(t, s, d, dataset.Train).Files[0].Name))
 			if _, err := dataset.Open(t.Context(), s, dir); !errors.Is(err, test.want) {
 				t.Errorf("Open = %v, want %v", err, test.want)
 			}
@@ -264,7 +264,7 @@ func TestForeignDirectory(t *testing.T) {
 	onStores(t, func(t *testing.T, s *store.Store) {
 		d := stage(t, s, spec())
 		copyPart := func(split dataset.Name, to store.Key) {
-			body, err := s.Get(t.Context(), d.Commit.Splits[split].Dir.Join(d.Manifests[split].Files[0].Name))
+			body, err := s.Get(t.Context(), d.Commit.Splits[split].Dir.Join(manifest(t, s, d, split).Files[0].Name))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -123,10 +123,10 @@ func (i Item) Unmark(ctx context.Context, s *store.Store) error {
 
 // Delete is the second step: the dataset ceases to exist, then its files go, and
 // the number of bytes is returned. Of one that was adopted only our records go.
-// Its names stay, so that they never come to mean another. Called again it goes
+// Its commit stays, and says so, and its names stay, so that they never come to
+// mean another. Called again it goes
 // on where it was interrupted, and so does Abandoned.
 func (i Item) Delete(ctx context.Context, s *store.Store) (freed int64, err error) {
-	layout, fingerprint := s.Layout(), i.Commit.Fingerprint
 	claim := Claim{Index: i.Commit.Index}
 	if !i.Adopted() {
 		// In place of the seal, by which the commit would be taken for one that was lost.
@@ -134,7 +134,7 @@ func (i Item) Delete(ctx context.Context, s *store.Store) (freed int64, err erro
 			return 0, err
 		}
 	}
-	if err := gone(s.Delete(ctx, commitKey(layout, fingerprint))); err != nil {
+	if err := i.Commit.retire(ctx, s); err != nil {
 		return 0, err
 	}
 	if i.Adopted() {
@@ -145,7 +145,7 @@ func (i Item) Delete(ctx context.Context, s *store.Store) (freed int64, err erro
 	if err != nil {
 		return freed, err
 	}
-	return freed, gone(s.Delete(ctx, markKey(layout, fingerprint)))
+	return freed, gone(s.Delete(ctx, markKey(s.Layout(), i.Commit.Fingerprint)))
 }
 
 // gone takes an object that is not there for one that was deleted.

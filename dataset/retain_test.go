@@ -55,7 +55,7 @@ func TestSealedIndexIsCommitted(t *testing.T) {
 	onStores(t, func(t *testing.T, s *store.Store) {
 		d := stage(t, s, spec())
 		remove(t, s, store.Key("heirloom/datasets/"+d.Commit.Fingerprint))
-		list, err := dataset.FindAbandoned(t.Context(), s, time.Now().Add(time.Hour))
+		list, err := dataset.FindAbandoned(t.Context(), s, time.Now().Add(time.Hour), 0)
 		if err != nil || len(list) != 0 && list[0].Bytes == 0 {
 			t.Fatalf("abandoned: %+v, %v", list, err)
 		}
@@ -90,7 +90,7 @@ func TestDeletedDatasetIsNotRevived(t *testing.T) {
 	}
 	// Some of it comes to light again, as after a deletion that was interrupted.
 	put(t, s, d.Commit.Splits[dataset.Train].Dir.Join("part-00000.parquet"), "PAR1")
-	list, err := dataset.FindAbandoned(t.Context(), s, time.Now().Add(time.Hour))
+	list, err := dataset.FindAbandoned(t.Context(), s, time.Now().Add(time.Hour), 0)
 	if err != nil || len(list) != 1 {
 		t.Fatalf("abandoned: %+v, %v", list, err)
 	}
@@ -111,10 +111,20 @@ func TestDeletedDatasetIsNotRevived(t *testing.T) {
 // TestProducersAtWorkAreNotReclaimed has prune meet a producer.
 func TestProducersAtWorkAreNotReclaimed(t *testing.T) {
 	s := openStore(t, "mem://", nil)
-	grace := time.Now().Add(-time.Hour)
 	_, _, err := dataset.Stage(t.Context(), s, spec(), produceAnd(func() {
-		if list, err := dataset.FindAbandoned(t.Context(), s, grace); err != nil || len(list) > 0 {
-			t.Errorf("abandoned: %+v, %v", list, err)
+		for _, test := range []struct {
+			later, grace time.Duration
+			count        int
+		}{
+			{0, time.Hour, 0},
+			{50 * time.Second, 0, 0}, // its lease lasts for a minute
+			{70 * time.Second, 0, 1},
+			{70 * time.Second, time.Hour, 0},
+		} {
+			list, err := dataset.FindAbandoned(t.Context(), s, time.Now().Add(test.later), test.grace)
+			if err != nil || len(list) != test.count {
+				t.Errorf("%v later, grace %v: abandoned %+v, %v", test.later, test.grace, list, err)
+			}
 		}
 	}))
 	if err != nil {

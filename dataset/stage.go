@@ -14,8 +14,7 @@ import (
 
 // Dataset is one that is committed: whole, and never changed again.
 type Dataset struct {
-	Commit    Commit
-	Manifests map[Name]*Manifest // one for each split of the commit
+	Commit Commit
 }
 
 // Stager says how to stage. The zero value is ready to be used.
@@ -45,6 +44,9 @@ func Stage(ctx context.Context, s *store.Store, spec Spec, produce Produce) (d *
 // wrote that failed or lost it deletes; of one that died it stays until it is
 // reclaimed, and nobody is ever given its path.
 //
+// A dataset that is there takes two requests, whatever its size and the number of
+// its splits: its commit, and a look whether its first split is still in place.
+//
 // Errors have kind store.ErrInvalid for a bad spec or a split without rows, and
 // store.ErrCorrupt if the dataset is committed but its files are gone or are not
 // those that were committed. Those of produce are returned as they are; then
@@ -58,12 +60,8 @@ func (o Stager) Stage(ctx context.Context, s *store.Store, spec Spec, produce Pr
 	if err == nil || !errors.Is(err, store.ErrNotExist) {
 		return d, err == nil, err
 	}
-	lease, err := o.acquire(ctx, s, fingerprint)
-	if err != nil {
-		return nil, false, err
-	}
-	if lease == nil {
-		d, err = find(ctx, s, fingerprint)
+	lease, d, err := o.acquire(ctx, s, fingerprint)
+	if err != nil || d != nil {
 		return d, err == nil, err
 	}
 	err = lease.hold(ctx, s, func(ctx context.Context) (err error) {
@@ -73,17 +71,17 @@ func (o Stager) Stage(ctx context.Context, s *store.Store, spec Spec, produce Pr
 	return d, hit, err
 }
 
-// acquire takes the lease, or returns nil if the dataset is committed.
-func (o Stager) acquire(ctx context.Context, s *store.Store, fingerprint store.Digest) (*Lease, error) {
+// acquire takes the lease, or returns the dataset if it is committed meanwhile.
+func (o Stager) acquire(ctx context.Context, s *store.Store, fingerprint store.Digest) (*Lease, *Dataset, error) {
 	seen := &watch{store: s, fingerprint: fingerprint}
 	for n := 0; ; n++ {
 		if err := seen.look(ctx); err != nil {
-			return nil, fmt.Errorf("look for who makes the dataset: %w", err)
+			return nil, nil, fmt.Errorf("look for who makes the dataset: %w", err)
 		}
 		if seen.free() {
 			lease, err := newLease(ctx, s, fingerprint, seen.number+1, cmp.Or(o.Lease, defaultLease))
 			if err == nil || !errors.Is(err, store.ErrExist) {
-				return lease, err
+				return lease, nil, err
 			}
 			continue
 		}
@@ -91,13 +89,10 @@ func (o Stager) acquire(ctx context.Context, s *store.Store, fingerprint store.D
 			o.Waiting(seen.waiting())
 		}
 		if err := seen.pause(ctx, n); err != nil {
-			return nil, fmt.Errorf("wait for the dataset: %w", err)
+			return nil, nil, fmt.Errorf("wait for the dataset: %w", err)
 		}
-		switch _, err := s.Stat(ctx, commitKey(s.Layout(), fingerprint)); {
-		case err == nil:
-			return nil, nil
-		case !errors.Is(err, store.ErrNotExist):
-			return nil, err
+		if d, err := find(ctx, s, fingerprint); !errors.Is(err, store.ErrNotExist) {
+			return nil, d, err
 		}
 	}
 }
@@ -133,46 +128,6 @@ func (w *Writer) produce(ctx context.Context, produce Produce) error {
 	return w.finish(ctx)
 }
 
-// find reads the commit of a dataset and the manifests that it pins. The error
-// has kind store.ErrNotExist only if there is no commit.
-func find(ctx context.Context, s *store.Store, fingerprint store.Digest) (*Dataset, error) {
-	key := commitKey(s.Layout(), fingerprint)
-	body, err := s.Get(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	d := &Dataset{Manifests: make(map[Name]*Manifest)}
-	if err := decode("read commit", key, body, &d.Commit); err != nil {
-		return nil, err
-	}
-	if d.Commit.Fingerprint != fingerprint {
-		return nil, failure("read commit", key, store.ErrCorrupt, fmt.Errorf("it is the commit of %s", d.Commit.Fingerprint))
-	}
-	for name, split := range d.Commit.Splits {
-		if d.Manifests[name], err = pinned(ctx, s, split); err != nil {
-			return nil, err
-		}
-	}
-	return d, nil
-}
-
-// pinned reads the manifest of a split of a commit.
-func pinned(ctx context.Context, s *store.Store, split CommitSplit) (*Manifest, error) {
-	key := split.Dir.Join(ManifestName)
-	body, err := s.Get(ctx, key)
-	if errors.Is(err, store.ErrNotExist) {
-		return nil, failure("read manifest", key, store.ErrCorrupt, errors.New("the dataset is committed, but its manifest is gone"))
-	}
-	if err != nil {
-		return nil, err
-	}
-	if digest(body) != split.ManifestSHA256 {
-		return nil, failure("read manifest", key, store.ErrCorrupt, errors.New("it is not the manifest that was committed"))
-	}
-	m := new(Manifest)
-	return m, decode("read manifest", key, body, m)
-}
-
 // commit writes the manifests, then the markers, then seals the index, then
 // writes the commit. If another dataset of the same fingerprint was committed
 // meanwhile, that is returned.
@@ -190,15 +145,17 @@ func (w *Writer) commit(ctx context.Context, maker *Maker) (*Dataset, bool, erro
 	if err := w.claim.seal(ctx, w.store, &d.Commit); err != nil {
 		return w.lost(ctx, err)
 	}
-	err = w.store.Create(ctx, commitKey(w.store.Layout(), w.claim.Fingerprint), body)
+	err = w.store.Create(ctx, d.Commit.key(w.store.Layout()), body)
 	if errors.Is(err, store.ErrExist) {
-		return w.lost(ctx, err)
+		return w.lost(ctx, failure("commit dataset", d.Commit.key(w.store.Layout()), store.ErrConflict,
+			errors.New("another was committed in its place, and pruned since; stage it again")))
 	}
 	return d, false, err
 }
 
 // lost returns what another made, if it did, and deletes what we wrote, as far as
-// it may; prune does the rest. cause is why ours cannot be committed any more.
+// it may; prune does the rest. cause is why ours cannot be committed any more: it
+// stands where what the other made was pruned since.
 func (w *Writer) lost(ctx context.Context, cause error) (*Dataset, bool, error) {
 	winner, err := find(ctx, w.store, w.claim.Fingerprint)
 	if errors.Is(err, store.ErrNotExist) {
@@ -214,9 +171,9 @@ func (w *Writer) lost(ctx context.Context, cause error) (*Dataset, bool, error) 
 // know.
 func (w *Writer) publish(ctx context.Context) (*Dataset, error) {
 	created := time.Now().UTC()
-	d := &Dataset{Manifests: make(map[Name]*Manifest), Commit: Commit{
+	d := &Dataset{Commit: Commit{
 		Version: formatVersion, Fingerprint: w.claim.Fingerprint, Index: w.claim.Index, Epoch: w.claim.Epoch,
-		Created: created, Splits: make(map[Name]CommitSplit),
+		Created: created, Generation: w.claim.Generation, Splits: make(map[Name]CommitSplit),
 	}}
 	for _, name := range w.spec.Split.names() {
 		split := w.splits[name]
@@ -231,9 +188,9 @@ func (w *Writer) publish(ctx context.Context) (*Dataset, error) {
 		if err := w.store.Put(ctx, split.dir.Join(SuccessName), nil); err != nil {
 			return nil, err
 		}
-		d.Manifests[name] = m
 		d.Commit.Splits[name] = CommitSplit{
-			Dir: split.dir, Rows: m.Rows, Bytes: m.Bytes, Files: len(m.Files), ManifestSHA256: digest(body),
+			Dir: split.dir, Rows: m.Rows, Bytes: m.Bytes, Files: len(m.Files),
+			ManifestSHA256: digest(body), ManifestBytes: int64(len(body)),
 		}
 	}
 	return d, nil

@@ -44,7 +44,7 @@ func TestRowGroupsAndParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := d.Manifests[Train].Files
+	files := manifestOf(t, s, d).Files
 	if len(files) < 3 {
 		t.Errorf("%d files, want several", len(files))
 	}
@@ -88,7 +88,7 @@ func TestGroupsEndBySize(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Pages that are not complete are not counted, so that the bound is a lower one.
-	if f := d.Manifests[Train].Files; len(f) != 1 || f[0].Rows != 20 {
+	if f := manifestOf(t, s, d).Files; len(f) != 1 || f[0].Rows != 20 {
 		t.Errorf("files: %+v", f)
 	}
 }

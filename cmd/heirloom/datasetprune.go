@@ -27,7 +27,8 @@ func newDatasetPrune(a *app) *cobra.Command {
 		Long: `Say which datasets the rules let go, and with --yes let them go in two steps: the first
 time a dataset is marked and stays usable, and once the mark is older than --grace the
 next call deletes it, unless it was used meanwhile. What a producer left that died is
-deleted when it gave no sign of life for as long; that needs no rule.
+deleted when it gave no sign of life for as long, and at least for as long as its lease
+lasts; that needs no rule.
 
 Never deleted are datasets that a live run is on record to have used, those with a
 name unless --named is given, and files that were adopted: of those only our records
@@ -139,7 +140,7 @@ func (a *app) pruneStep(ctx context.Context, p place, item dataset.Item, d datas
 
 // pruneAbandoned deletes what producers left that died.
 func (a *app) pruneAbandoned(ctx context.Context, p place, f datasetPruneFlags, now time.Time) ([]render.PrunedDataset, error) {
-	found, err := dataset.FindAbandoned(ctx, p.store, now.Add(-f.grace))
+	found, err := dataset.FindAbandoned(ctx, p.store, now, f.grace)
 	if err != nil {
 		return nil, err
 	}
