@@ -33,6 +33,7 @@ func scripts(dir string) testscript.Params {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("CONTROL", "a\x1b[31mb")
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Setenv("LONG", strings.Repeat(strings.Repeat("k", 254)+"/", 4)+"klmn")
 			return os.Chmod(env.WorkDir, 0o777)
 		},
