@@ -28,10 +28,11 @@ const (
 	HashNone   HashMode = "none"   // that it is there
 )
 
-// Job says what to run and what is known about it. Args is needed, the rest may
-// be zero.
+// Job says what to run and what is known about it. Args or App is needed, the rest
+// may be zero.
 type Job struct {
 	Args    []string // the command; Args[0] without a slash is looked up in the PATH of Environ
+	App     App      // with roles: what is run in place of Args, which is then only recorded, if given
 	Dir     string   // working directory; "" = ours
 	Environ []string // the surroundings, as "NAME=value"; the run's own variables are added
 
@@ -40,6 +41,7 @@ type Job struct {
 	RunID               tracker.RunID // "" = a new one
 	Resume              Resume        // what becomes of one that is known; "" = ResumeAllow
 	Force               bool          // also while an attempt of it seems to be running
+	Fresh               bool          // RunID was made for this job: nothing is recorded of it yet
 	Session             string        // of a new id; "" = tracker.DefaultSession
 	Parent              tracker.RunID // "" = the run that surrounds us in Environ, if any
 
@@ -50,8 +52,16 @@ type Job struct {
 	Outputs        []string         // local paths or store URLs to register where they lie
 	Hash           HashMode         // of all outputs
 
-	Stdin          io.Reader // nil = empty; a file is handed on as it is
+	Stdin          io.Reader // nil = empty; a file is handed on as it is; of several replicas none gets it
 	Stdout, Stderr io.Writer // shown here as the job writes; nil = only kept in the logs
+	// Prefix is put before each line shown of several replicas; nil = nothing is.
+	Prefix func(role string, replica int) string
+
+	// OnReplica, unless nil, is told of each replica that starts (State Running) and
+	// ends, by one goroutine, which waits for it. An error becomes a warning.
+	OnReplica func(ReplicaExit) error
+	// ReplicaEnv, unless nil, gives variables of one replica, which win over its role's.
+	ReplicaEnv func(role string, replica int) (map[string]string, error)
 
 	// Fsspec is a configuration of TorchX's fsspec tracker, a file or URL, that
 	// leads to the launcher's tracker, so that the job gets this one; "" = one is
@@ -75,7 +85,7 @@ type Started struct {
 	RunID     tracker.RunID
 	Store     string // URL
 	OutputDir string // local directory, HEIRLOOM_OUTPUT_DIR of the job
-	LogDir    string // local directory of stdout.log, stderr.log, combined.log
+	LogDir    string // local directory of stdout.log, stderr.log, combined.log; of an app, of <role>/<replica>/<attempt>/
 	Notices   []string
 }
 
@@ -86,8 +96,10 @@ type Result struct {
 	ExitCode       int    // as a shell shows it: 128+n after signal n; 126, 127
 	Signal         string // "SIGKILL", …; "" = the job exited by itself
 	Started, Ended time.Time
-	Artifacts      int      // registered
-	Warnings       []string // what went wrong without failing the run; also recorded as heirloom.warnings
+	Restarts       int           // attempts after the first of this launch
+	Replicas       []ReplicaExit // in the order of roles and numbers, each in its last attempt
+	Artifacts      int           // registered
+	Warnings       []string      // what went wrong without failing the run; also recorded as heirloom.warnings
 }
 
 // NewLauncher returns a launcher that keeps runs in s and records them in t,
@@ -103,6 +115,10 @@ type Launcher struct {
 	Tracker *tracker.FileTracker
 	Version string // of the program, recorded as heirloom.version; "" = not
 	TempDir string // for scratch; "" = the system's
+	// Adopt makes this process the one to which processes fall that leave the job in
+	// every way (on Linux), so that they are ended with it. Programs that run other things
+	// beside one job do without.
+	Adopt bool
 	// Now is the clock; nil = time.Now.
 	Now func() time.Time
 }

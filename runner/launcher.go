@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,7 +25,9 @@ const (
 	gitOwn      = time.Second      // a job that runs longer than this gets git's answer recorded at once
 )
 
-// Run runs the job to its end and records it. onStart may be nil; it is called
+// Run runs the job to its end and records it: one command, or the replicas of an
+// app, in one attempt or, after failures, in as many as their policy allows. When a
+// replica fails for good the others are ended. onStart may be nil; it is called
 // once, when all that is known is recorded and the job is about to start, which
 // is not at all where the start could not be recorded or the command does not
 // exist.
@@ -57,13 +60,14 @@ func (l *Launcher) Run(ctx context.Context, job Job, onStart func(Started)) (Res
 	if job.Execute != nil {
 		return r.execute(ctx)
 	}
-	proc, err := process.Start(r.spec(signals))
-	if err != nil {
+	c := r.newCrew(signals)
+	defer c.close()
+	if err := c.start(ctx); err != nil {
 		return r.notStarted(ctx, err)
 	}
-	exit, waitErr := r.attend(ctx, proc.Wait)
+	exit, waitErr := r.attend(ctx, c.wait)
 	endErr := r.recordEnd(ctx, exit)
-	if n := proc.Drain(stallLimit); n > 0 {
+	if n := c.drain(); n > 0 {
 		r.warnf("%d bytes of output could not be shown; they are in the logs", n)
 	}
 	r.result.Warnings = r.warnings
@@ -93,6 +97,7 @@ type run struct {
 	id      tracker.RunID
 	parent  tracker.RunID // "" = none
 	attempt int           // 0 until its start is recorded
+	present atomic.Int64  // attempt, for who looks on
 	launch  string        // random: what is left of an earlier attempt on this machine is not of this job
 	earlier []tracker.Attempt
 	begun   time.Time
@@ -103,6 +108,7 @@ type run struct {
 	notices []string
 	git     *gitAsk
 	result  Result
+	orphans *process.Orphans
 
 	mu       sync.Mutex // guards warnings
 	warnings []string
@@ -111,14 +117,18 @@ type run struct {
 
 // plan settles all that needs no request to the store.
 func (l *Launcher) plan(job Job) (*run, error) {
-	if job.Execute == nil {
-		if _, err := (&process.Spec{Args: job.Args, Dir: job.Dir, Env: job.Environ}).Find(); err != nil {
-			return nil, err
-		}
+	if len(job.Args) == 0 && len(job.App.Roles) > 0 {
+		job.Args = append([]string{job.App.Roles[0].Entrypoint}, job.App.Roles[0].Args...)
 	}
 	r := &run{Launcher: l, job: job, id: job.RunID, launch: rand.Text(), begun: l.now()}
+	if err := r.findCommands(); err != nil {
+		return nil, err
+	}
 	if err := r.check(); err != nil {
 		return nil, err
+	}
+	if l.Adopt {
+		r.orphans, _ = process.Adopt() // without, what leaves a job in every way stays
 	}
 	r.job.Name, r.job.Project, r.job.Experiment = store.Redact(job.Name), store.Redact(job.Project), store.Redact(job.Experiment)
 	if r.job.Name == "" && r.id == "" { // a further attempt keeps the name of the run
@@ -160,13 +170,30 @@ func (r *run) started() Started {
 	return Started{RunID: r.id, Store: r.Store.URL(), OutputDir: r.place.dir, LogDir: r.place.logs, Notices: r.notices}
 }
 
-func (r *run) spec(signals *process.Signals) process.Spec {
-	return process.Spec{
-		Args: r.job.Args, Dir: r.job.Dir, Env: r.environ,
-		Stdin: r.job.Stdin, Stdout: r.job.Stdout, Stderr: r.job.Stderr,
-		LogDir: r.place.logs, Mark: envLaunch + "=" + r.launch,
-		Grace: r.job.Grace, Signals: signals,
+// findCommands makes sure that all that is to be started is there.
+func (r *run) findCommands() error {
+	if r.job.Execute != nil {
+		return nil
 	}
+	if len(r.job.App.Roles) == 0 {
+		_, err := (&process.Spec{Args: r.job.Args, Dir: r.job.Dir, Env: r.job.Environ}).Find()
+		return err
+	}
+	if err := r.job.App.Validate(); err != nil {
+		return err
+	}
+	for _, role := range r.job.App.Roles {
+		spec := process.Spec{Args: []string{role.Entrypoint}, Dir: r.job.Dir, Env: with(r.job.Environ, role.Env)}
+		if _, err := spec.Find(); err != nil {
+			return fmt.Errorf("role %s: %w", role.Name, err)
+		}
+	}
+	return nil
+}
+
+func (r *run) setAttempt(n int) {
+	r.attempt = n
+	r.present.Store(int64(n))
 }
 
 // attend waits for the job, and meanwhile asks git and shows that we are alive.
@@ -195,7 +222,7 @@ func (r *run) beat(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if err := r.Tracker.Beat(ctx, r.id, r.attempt); err != nil && ctx.Err() == nil {
+			if err := r.Tracker.Beat(ctx, r.id, int(r.present.Load())); err != nil && ctx.Err() == nil {
 				r.beatErr = err
 			}
 		}

@@ -46,9 +46,16 @@ func (r *run) settle(ctx context.Context) error {
 	if !p.inPlace {
 		p.dir = filepath.Join(p.scratch, "output")
 	}
-	logs := p.below(layout.LogsDir(string(r.id), role, 0, r.attempt), "logs")
-	p.logsRel, _, _ = strings.Cut(logs, "/")
-	p.logs = filepath.Join(p.dir, filepath.FromSlash(logs))
+	first := role
+	if len(r.job.App.Roles) > 0 {
+		first = r.job.App.Roles[0].Name
+	}
+	p.logs = p.logDir(r, first, 0, r.attempt)
+	logs, _ := filepath.Rel(p.dir, p.logs)
+	p.logsRel, _, _ = strings.Cut(filepath.ToSlash(logs), "/")
+	if len(r.job.App.Roles) > 0 {
+		p.logs = filepath.Join(p.dir, p.logsRel)
+	}
 	p.checkpoints = filepath.Join(p.dir, filepath.FromSlash(p.below(layout.CheckpointDir(string(r.id)), "checkpoints")))
 	for _, dir := range []string{p.logs, p.checkpoints} {
 		if err := os.MkdirAll(dir, 0o777); err != nil {

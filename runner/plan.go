@@ -21,6 +21,7 @@ type Plan struct {
 	// Launch is random. Plans with one Launch are one submission; a plan of a run that
 	// has another is a further attempt to carry it out.
 	Launch    string    `json:"launch"`
+	Fresh     bool      `json:"fresh,omitempty"` // RunID was made for this plan: nothing is recorded of it yet
 	Scheduler string    `json:"scheduler"`
 	Session   string    `json:"session"`
 	App       App       `json:"app"`     // macros as written: the replica's side applies them

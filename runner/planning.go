@@ -98,7 +98,7 @@ func (r *Runner) settleApp(ctx context.Context, p *Plan, request Request) error 
 
 // name gives the run its id and the app its handle.
 func (p *Plan) name(given tracker.RunID) (err error) {
-	p.RunID = given
+	p.RunID, p.Fresh = given, given == ""
 	if given == "" {
 		p.RunID, err = tracker.NewRunID(p.Scheduler, p.Session, p.App.Name)
 	} else {

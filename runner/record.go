@@ -66,7 +66,7 @@ func (r *run) writeStart(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.job.RunID != "" {
+	if r.job.RunID != "" && !r.job.Fresh {
 		if err := r.claim(ctx); err != nil {
 			return err
 		}
@@ -75,7 +75,8 @@ func (r *run) writeStart(ctx context.Context) error {
 	group.SetLimit(8)
 	if r.attempt == 0 {
 		group.Go(func() (err error) {
-			r.attempt, err = r.Tracker.StartAttempt(ctx, r.id, r.attemptStart())
+			n, err := r.Tracker.StartAttempt(ctx, r.id, r.attemptStart())
+			r.setAttempt(n)
 			return err
 		})
 	}
@@ -153,13 +154,7 @@ func (r *run) metadata() *pyjson.Object {
 
 // notStarted ends a run whose command could not be executed after all.
 func (r *run) notStarted(ctx context.Context, cause error) (Result, error) {
-	exit := process.Exit{Code: 125, Started: r.begun, Ended: r.now()}
-	switch {
-	case errors.Is(cause, ErrNotFound):
-		exit.Code = 127
-	case errors.Is(cause, ErrNotExecutable):
-		exit.Code = 126
-	}
+	exit := process.Exit{Code: startCode(cause), Started: r.begun, Ended: r.now()}
 	err := r.recordEnd(ctx, exit)
 	r.result.Warnings = r.warnings
 	return r.result, errors.Join(cause, err)
@@ -174,7 +169,6 @@ func (r *run) recordEnd(ctx context.Context, exit process.Exit) error {
 	if exit.Exited() {
 		end.ExitCode = &exit.Code
 	}
-	r.warnOfExit(exit)
 	m := &pyjson.Object{}
 	r.readMetrics(m)
 	err := r.registerOutputs(wanted, exit)
@@ -245,18 +239,20 @@ func stateOf(exit process.Exit) tracker.State {
 	return tracker.Failed
 }
 
-func (r *run) warnOfExit(exit process.Exit) {
+// warnOfExit tells what went wrong beside the end itself; who names the replica, ""
+// where there is one.
+func (r *run) warnOfExit(who string, exit process.Exit) {
 	if exit.Killed {
-		r.warnf("the job did not end in the grace time and was killed")
+		r.warnf("%sthe job did not end in the grace time and was killed", who)
 	}
 	if exit.Left > 0 {
-		r.warnf("processes that the job left behind and that were ended: %d", exit.Left)
+		r.warnf("%sprocesses that the job left behind and that were ended: %d", who, exit.Left)
 	}
 	if len(exit.Survivors) > 0 {
-		r.warnf("processes of the job could not be ended: %v", exit.Survivors)
+		r.warnf("%sprocesses of the job could not be ended: %v", who, exit.Survivors)
 	}
 	if exit.LostBytes > 0 || exit.LogErr != nil {
-		r.warnf("%d bytes of output are missing from the logs: %v", exit.LostBytes, exit.LogErr)
+		r.warnf("%s%d bytes of output are missing from the logs: %v", who, exit.LostBytes, exit.LogErr)
 	}
 }
 

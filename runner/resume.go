@@ -57,7 +57,8 @@ func (r *run) claim(ctx context.Context) error {
 			continue
 		}
 		if err == nil {
-			r.attempt, r.earlier = n, earlier
+			r.setAttempt(n)
+			r.earlier = earlier
 		}
 		return err
 	}

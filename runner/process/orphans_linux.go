@@ -95,6 +95,14 @@ func (o *Orphans) End(ctx context.Context, guard *Guard, deadline time.Time) (le
 	}
 }
 
+// Reap waits for orphans that ended, whose numbers are else not given again. Call it
+// now and then.
+func (o *Orphans) Reap() {
+	if o != nil {
+		o.living(0)
+	}
+}
+
 // living gives the orphans that live, and waits for those that do not.
 func (o *Orphans) living(guard int) []int {
 	o.mu.Lock()

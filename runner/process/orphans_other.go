@@ -18,5 +18,8 @@ func Adopt() (*Orphans, error) { return nil, errors.ErrUnsupported }
 func (*Orphans) start(cmd *exec.Cmd) error { return cmd.Start() }
 func (*Orphans) forget(int)                {}
 
+// Reap does nothing.
+func (*Orphans) Reap() {}
+
 // End does nothing.
 func (*Orphans) End(context.Context, *Guard, time.Time) (left int, survivors []int) { return 0, nil }

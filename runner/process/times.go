@@ -19,30 +19,42 @@ const (
 // times notes beside the logs, which hold the job's bytes and nothing else, when
 // they were written. Each line says, before more is written: nanoseconds since
 // the Unix epoch, and the sizes of stdout.log, stderr.log and combined.log then.
-// It is a help: where it cannot be written, nobody is told.
+// Logs written at one time have none: their own times say it. It is a help: where it
+// cannot be written, nobody is told.
 type times struct {
-	file  *os.File // nil = none
+	path  string
+	file  *os.File // nil = not yet, or it cannot be opened
 	sizes [3]*logFile
 	last  time.Time
+	first []byte // the line not yet written, since there is no second
 }
 
-func openTimes(dir string) *times {
-	f, _ := os.OpenFile(filepath.Join(dir, timesLog), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o640)
-	return &times{file: f}
-}
+func openTimes(dir string) *times { return &times{path: filepath.Join(dir, timesLog)} }
 
 func (t *times) follow(files ...*logFile) { copy(t.sizes[:], files) }
 
 func (t *times) mark(now time.Time) {
-	if t.file == nil || now.Sub(t.last) < timesStep {
+	if now.Sub(t.last) < timesStep {
 		return
 	}
+	begun := !t.last.IsZero()
 	t.last = now
 	line := strconv.AppendInt(make([]byte, 0, 64), now.UnixNano(), 10)
 	for _, f := range t.sizes {
 		line = strconv.AppendInt(append(line, ' '), f.size.Load(), 10)
 	}
-	_, _ = t.file.Write(append(line, '\n'))
+	line = append(line, '\n')
+	switch {
+	case !begun:
+		t.first = line
+		return
+	case t.first != nil:
+		t.file, _ = os.OpenFile(t.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o640)
+		line, t.first = append(t.first, line...), nil
+	}
+	if t.file != nil {
+		_, _ = t.file.Write(line)
+	}
 }
 
 func (t *times) close() {
