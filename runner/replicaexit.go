@@ -85,3 +85,16 @@ func writeDurable(file string, body []byte) error {
 	}
 	return nil
 }
+
+// Status is the record as part of an app's status.
+func (e ReplicaExit) Status() ReplicaStatus {
+	s := ReplicaStatus{
+		ID: e.Replica, Role: e.Role, State: e.State, Hostname: e.Host, Attempt: e.Attempt, PID: e.PID,
+		Signal: e.Signal, Reason: e.Error, Started: e.Started, Ended: e.Ended,
+	}
+	if e.Signal == "" {
+		code := e.ExitCode
+		s.ExitCode = &code
+	}
+	return s
+}

@@ -107,9 +107,9 @@ func parse(root fs.FS, name string) (source, error) {
 	return source{path: name, test: forTests(name), file: file, fset: fset, size: strings.Count(string(text), "\n")}, nil
 }
 
-// forTests reports whether a file serves tests alone: a test file, or the conformance suite and the servers it starts.
+// forTests reports whether a file serves tests alone: a test file, or a conformance suite and what it runs on.
 func forTests(name string) bool {
-	return strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "store/storetest/")
+	return strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "store/storetest/") || strings.HasPrefix(name, "runner/runnertest/")
 }
 
 // moduleRoot is the nearest folder above the test's own that holds go.mod.
