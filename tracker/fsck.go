@@ -19,7 +19,7 @@ const defaultGrace = 10 * time.Minute
 // change nothing.
 type FsckOptions struct {
 	// Repair adds what is missing and moves aside what must not be where it is; it
-	// removes and overwrites nothing. What lies in a run goes to its directory
+	// overwrites nothing, and removes nothing but directories without any object. What lies in a run goes to its directory
 	// heirloom/aside, other things to Aside. It may be repeated and interrupted.
 	Repair bool
 	Aside  *store.Store // nil leaves what is outside of the runs' directories
@@ -210,7 +210,7 @@ func (f *fsck) checkFormat(ctx context.Context) error {
 }
 
 // checkDirectories finds what TorchX would take for runs. An empty directory,
-// which only a local disk has, shows itself in no listing of objects.
+// which only a file system has, shows itself in no listing of objects.
 func (f *fsck) checkDirectories(ctx context.Context) error {
 	for e, err := range f.t.s.ListDir(ctx, "") {
 		if err != nil {
@@ -220,8 +220,8 @@ func (f *fsck) checkDirectories(ctx context.Context) error {
 		if !e.IsDir {
 			continue
 		}
-		if isRunDir(name) {
-			if err := f.checkEmpty(ctx, e.Key); err != nil {
+		if id, err := DecodeRunID(name); err == nil {
+			if err := f.checkEmpty(ctx, id); err != nil {
 				return err
 			}
 			continue

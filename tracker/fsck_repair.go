@@ -199,21 +199,3 @@ func (f *fsck) asideDir(ctx context.Context, dir store.Key) error {
 	}
 	return nil
 }
-
-// removeEmpty removes a directory without objects, and those below it, such as
-// an interrupted repair leaves. A store does that where the last object goes.
-func (f *fsck) removeEmpty(ctx context.Context, dir store.Key) error {
-	for e, err := range f.t.s.ListDir(ctx, dir) {
-		if err == nil && e.IsDir {
-			err = f.removeEmpty(ctx, e.Key)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	mark := dir.Join("empty")
-	if err := f.t.s.Put(ctx, mark, nil); err != nil {
-		return err
-	}
-	return f.t.s.Delete(ctx, mark)
-}

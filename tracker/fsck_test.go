@@ -280,6 +280,29 @@ func TestFsckEmptyDirectory(t *testing.T) {
 	}
 }
 
+// TestFsckEmptyRun finds the directory of a run whose writer was killed before its
+// first record, once no writer can be about to make it.
+func TestFsckEmptyRun(t *testing.T) {
+	dir := t.TempDir()
+	p := newPatient(t, dir)
+	check(t, os.MkdirAll(filepath.Join(dir, "tracker", runC.Encode(), "metadata"), 0o777))
+	p.clock.now = time.Now()
+	if young := p.fsck(tracker.FsckOptions{Repair: true}); len(young.Findings) > 0 {
+		t.Errorf("while a writer may be at it: %v", young.Findings)
+	}
+	p.clock.move(time.Hour)
+	same(t, "runs before", ids(t, p.tracker, ""), []string{string(runC), string(runA), string(runB)})
+	report := p.fsck(tracker.FsckOptions{Repair: true})
+	same(t, "found", rules(report), []string{string(tracker.RuleRunEmpty)})
+	if report.Broken() > 0 {
+		t.Errorf("left: %+v", report.Findings)
+	}
+	same(t, "runs after", ids(t, p.tracker, ""), []string{string(runA), string(runB)})
+	if after := p.fsck(tracker.FsckOptions{}); len(after.Findings) > 0 {
+		t.Errorf("after repair: %v", after.Findings)
+	}
+}
+
 // TestFsckLongID is about what only an object store has room for, and our own
 // store does not write.
 func TestFsckLongID(t *testing.T) {

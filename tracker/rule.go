@@ -19,6 +19,7 @@ const (
 	RuleIDBad             Rule = "id-bad"             // the id is not UTF-8 or holds control characters
 	RuleDirectoryMark     Rule = "directory-mark"     // an object that marks a directory: TorchX takes it for a record
 	RuleIDLong            Rule = "id-long"            // the id has more than 155 bytes: no local disk can hold it
+	RuleRunEmpty          Rule = "run-empty"          // a directory without any object: its writer was killed before the first
 	RuleIDTwin            Rule = "id-twin"            // two ids look the same or differ in case alone
 	RuleRecordDamaged     Rule = "record-damaged"     // TorchX fails for the whole run
 	RuleRecordForeign     Rule = "record-foreign"     // the name is not a number; TorchX reads it, or fails

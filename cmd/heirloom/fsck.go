@@ -21,7 +21,7 @@ import (
 
 const fsckHelp = `Check every record of the tracker, TorchX's own included, and look for the bytes
 of its artifacts. Nothing is changed without --repair, which adds what is
-missing and moves aside what TorchX would fail at; it removes nothing, may be
+missing and moves aside what TorchX would fail at; it removes nothing but empty directories, may be
 repeated, and may run beside those who write: what is younger than --grace is
 left to them.
 
