@@ -20,8 +20,9 @@ const noArtifact = "="
 // recorded, whatever becomes of the rest. Then it brings TorchX's text files up
 // to date, the one of the parent only if the parent's directory exists, or a
 // source from elsewhere would become a run. Where a line can be appended, which
-// no other line depends on, link and line are written side by side: either tells
-// of the edge, and both are kept when the call returns. An error after the link
+// no other line depends on, link and lines are written side by side: link and
+// line each tell of the edge, the parent's line follows one that is kept, and all
+// are kept when the call returns. An error after the link
 // was written says so; to repeat the call completes what is missing.
 func (t *FileTracker) AddSource(ctx context.Context, run RunID, s Source) error {
 	if err := t.addSource(ctx, run, s); err != nil {
@@ -45,37 +46,44 @@ func (t *FileTracker) addSource(ctx context.Context, run RunID, s Source) error 
 	if err != nil {
 		return err
 	}
-	if err := t.recordEdge(ctx, run, s, body); err != nil {
+	link := func() error { return t.writeLink(ctx, run, s, body) }
+	text := func() error { return unmirrored(t.writeText(ctx, run, s)) }
+	if t.s.Capabilities().Append {
+		return together(link, text)
+	}
+	if err := link(); err != nil {
 		return err
 	}
-	if err := t.mirror(ctx, run, s); err != nil {
-		return unmirrored(err)
-	}
-	return nil
+	return text()
 }
 
-// recordEdge writes the link and the line of the run itself.
-func (t *FileTracker) recordEdge(ctx context.Context, run RunID, s Source, body []byte) error {
-	link := func() error {
-		err := t.s.Create(ctx, linkKey(run, s), body)
-		if errors.Is(err, store.ErrExist) {
-			return nil
-		}
+// together does both at once. The error of the first comes before that of the second.
+func together(first, second func() error) error {
+	var group errgroup.Group
+	group.Go(second)
+	err := first()
+	return cmp.Or(err, group.Wait())
+}
+
+func (t *FileTracker) writeLink(ctx context.Context, run RunID, s Source, body []byte) error {
+	err := t.s.Create(ctx, linkKey(run, s), body)
+	if errors.Is(err, store.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// writeText adds the line of the run itself, and once that tells of the edge, the
+// one of the parent if it is tracked.
+func (t *FileTracker) writeText(ctx context.Context, run RunID, s Source) error {
+	if err := t.addLine(ctx, run.dir().Join(sourcesDir, s.ID.Encode()), run, s); err != nil {
 		return err
 	}
-	line := func() error {
-		return unmirrored(t.addLine(ctx, run.dir().Join(sourcesDir, s.ID.Encode()), run, s))
+	tracked, err := t.exists(ctx, s.ID)
+	if err != nil || !tracked {
+		return err
 	}
-	if !t.s.Capabilities().Append {
-		if err := link(); err != nil {
-			return err
-		}
-		return line()
-	}
-	var group errgroup.Group
-	group.Go(line)
-	err := link()
-	return cmp.Or(err, group.Wait())
+	return t.addLine(ctx, s.ID.dir().Join(descendantsDir, run.Encode()), run, s)
 }
 
 func unmirrored(err error) error {
@@ -109,16 +117,6 @@ func decodeArtifact(elem string) (string, error) {
 		return "", errors.New("not the base32 form of an artifact's name")
 	}
 	return string(text), checkText(string(text), maxIDBytes)
-}
-
-// mirror adds the link to the text file of its parent, once the run itself tells
-// of it.
-func (t *FileTracker) mirror(ctx context.Context, run RunID, s Source) error {
-	tracked, err := t.exists(ctx, s.ID)
-	if err != nil || !tracked {
-		return err
-	}
-	return t.addLine(ctx, s.ID.dir().Join(descendantsDir, run.Encode()), run, s)
 }
 
 // addLine adds the name, and where the file is put whole all that others linked

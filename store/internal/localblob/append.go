@@ -82,10 +82,19 @@ func (b *Bucket) appendOnce(ctx context.Context, root *os.Root, p string, lines 
 	return true, b.extend(root, f, p, lines)
 }
 
-// extend appends what is missing to the locked file and makes it durable, also what another has just appended. It lets
-// go of the lock before, so that one flush of the disk serves all who wait for one.
+// extend appends what is missing to the locked file and makes it durable, also what another has just appended, unless
+// this process has seen all of it on disk before. It lets go of the lock before that, so that one flush of the disk
+// serves all who wait for one.
 func (b *Bucket) extend(root *os.Root, f *os.File, p string, lines []string) error {
-	if err := b.appendMissing(f, p, lines); err != nil {
+	known, err := b.readLines(f, p)
+	if err != nil {
+		return err
+	}
+	if known.kept(lines) && b.isSynced(p) {
+		return nil
+	}
+	size, err := b.appendMissing(f, known, lines)
+	if err != nil {
 		return err
 	}
 	if err := filelock.Release(f); err != nil {
@@ -94,6 +103,7 @@ func (b *Bucket) extend(root *os.Root, f *os.File, p string, lines []string) err
 	if err := b.sys.syncFile(f); err != nil {
 		return err
 	}
+	known.flushed = size // the turn is ours until the end
 	if b.isSynced(p) {
 		return nil
 	}
@@ -109,20 +119,17 @@ func (b *Bucket) extend(root *os.Root, f *os.File, p string, lines []string) err
 	return nil
 }
 
-func (b *Bucket) appendMissing(f *os.File, p string, lines []string) error {
-	known, err := b.readLines(f, p)
-	if err != nil {
-		return err
-	}
-	size := known.size + int64(len(known.open))
+// appendMissing returns how long the file is then.
+func (b *Bucket) appendMissing(f *os.File, known *lineSet, lines []string) (size int64, err error) {
+	size = known.size + int64(len(known.open))
 	for _, add := range known.missing(lines) {
 		n, err := b.sys.write(f, add)
 		if err != nil {
-			return errors.Join(err, undo(f, size, n))
+			return size, errors.Join(err, undo(f, size, n))
 		}
 		size += int64(n)
 	}
-	return nil
+	return size, nil
 }
 
 // undo takes back the part of a line that was written.

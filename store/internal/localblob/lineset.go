@@ -17,16 +17,18 @@ const (
 // lineSet is what a file of lines holds. A file that many processes append to is thus read once by each of them and not
 // once for each line, which would cost the square of its lines.
 type lineSet struct {
-	info  fs.FileInfo     // of the file; nil before the first read
-	size  int64           // bytes, up to the end of the last line that has one
-	tail  []byte          // the last bytes of those, to tell whether the file is still the same
-	lines map[string]bool // that have an end
-	open  []byte          // what follows the last end of line
+	info  fs.FileInfo      // of the file; nil before the first read
+	size  int64            // bytes, up to the end of the last line that has one
+	tail  []byte           // the last bytes of those, to tell whether the file is still the same
+	lines map[string]int64 // that have an end, and where the first of each ends
+	open  []byte           // what follows the last end of line
+	// flushed is up to where this process knows the file to be on disk.
+	flushed int64
 }
 
 // newLineSet reads body.
 func newLineSet(body []byte) *lineSet {
-	s := &lineSet{lines: map[string]bool{}}
+	s := &lineSet{lines: map[string]int64{}}
 	s.add(body)
 	return s
 }
@@ -34,8 +36,12 @@ func newLineSet(body []byte) *lineSet {
 // add reads what follows the first size bytes of the file.
 func (s *lineSet) add(body []byte) {
 	ended := body[:bytes.LastIndexByte(body, '\n')+1]
+	end := s.size
 	for line := range bytes.Lines(ended) {
-		s.lines[string(line[:len(line)-1])] = true
+		end += int64(len(line))
+		if text := string(line[:len(line)-1]); s.lines[text] == 0 {
+			s.lines[text] = end
+		}
 	}
 	s.size += int64(len(ended))
 	s.tail = append(s.tail, ended[max(0, len(ended)-lineSetMin):]...)
@@ -51,12 +57,22 @@ func (s *lineSet) missing(lines []string) [][]byte {
 	}
 	taken := map[string]bool{string(s.open): len(s.open) > 0}
 	for _, line := range lines {
-		if !s.lines[line] && !taken[line] {
+		if s.lines[line] == 0 && !taken[line] {
 			taken[line] = true
 			adds = append(adds, []byte(line+"\n"))
 		}
 	}
 	return adds
+}
+
+// kept says whether all of lines are known to be on disk.
+func (s *lineSet) kept(lines []string) bool {
+	for _, line := range lines {
+		if end := s.lines[line]; end == 0 || end > s.flushed {
+			return false
+		}
+	}
+	return true
 }
 
 // holds says whether the file still begins with what was read: others only append to it, but TorchX may have truncated

@@ -69,3 +69,44 @@ func TestLinesRememberedAreBounded(t *testing.T) {
 		t.Error("a file that became short is remembered")
 	}
 }
+
+// TestLinesOnDiskAreNotFlushedAgain counts flushes of a long file: a line that this process has seen on disk costs none,
+// one that another process has written since does.
+func TestLinesOnDiskAreNotFlushedAgain(t *testing.T) {
+	b := openTest(t, t.TempDir())
+	other := openTest(t, b.Dir())
+	flushes := 0
+	b.sys.syncFile = func(f *os.File) error { flushes++; return f.Sync() }
+	var many []string
+	for i := range lineSetMin / 4 {
+		many = append(many, fmt.Sprintf("line-%04d", i))
+	}
+	if err := b.AppendLines(t.Context(), "k", many); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name  string
+		lines []string
+		want  int
+	}{
+		{"the first look", many[:1], 1},
+		{"seen on disk", many[:2], 0},
+		{"a new one", []string{"new"}, 1},
+		{"the same again", []string{"new"}, 0},
+		{"one of another process", []string{"theirs"}, 1},
+		{"and again", []string{"theirs", "new"}, 0},
+	} {
+		if tt.lines[0] == "theirs" && tt.want > 0 {
+			if err := other.AppendLines(t.Context(), "k", tt.lines); err != nil {
+				t.Fatal(err)
+			}
+		}
+		flushes = 0
+		if err := b.AppendLines(t.Context(), "k", tt.lines); err != nil {
+			t.Fatal(err)
+		}
+		if flushes != tt.want {
+			t.Errorf("%s: %d flushes, want %d", tt.name, flushes, tt.want)
+		}
+	}
+}
