@@ -131,6 +131,7 @@ func TestOtherKeysResolveOneByOne(t *testing.T) {
 		config.Grace:      "3m from user " + filepath.Join(root, "home", ".config", "heirloom", "config.toml"),
 		config.SaveRuns:   "false from " + file,
 		config.RunsPath:   "r from " + file,
+		config.Scheduler:  "local from default",
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)

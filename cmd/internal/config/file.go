@@ -28,6 +28,8 @@ type document struct {
 		SaveRuns           *bool  `toml:"save_runs"`
 		CheckpointFilename string `toml:"checkpoint_filename"`
 	} `toml:"layout"`
+	DefaultScheduler string `toml:"default_scheduler"`
+	tables
 }
 
 // values flattens the document; keys that the file does not set are empty.
@@ -37,6 +39,7 @@ func (d *document) values() map[string]string {
 		Hash: d.Hash, Grace: d.Grace,
 		TrainPath: d.Layout.TrainPath, ValPath: d.Layout.ValPath, TestPath: d.Layout.TestPath,
 		RunsPath: d.Layout.RunsPath, CheckpointFile: d.Layout.CheckpointFilename,
+		Scheduler: d.DefaultScheduler,
 	}
 	if d.Layout.SaveRuns != nil {
 		texts[SaveRuns] = strconv.FormatBool(*d.Layout.SaveRuns)
@@ -47,13 +50,9 @@ func (d *document) values() map[string]string {
 // readFile reads a configuration file; paths in it are relative to its own directory, "~/" is home.
 // Errors: fs.ErrNotExist, fs.ErrPermission, or store.ErrInvalid with the place in the file.
 func readFile(path, home string) (map[string]string, error) {
-	body, err := os.ReadFile(path)
+	doc, err := readDocument(path)
 	if err != nil {
 		return nil, err
-	}
-	var doc document
-	if err := toml.NewDecoder(bytes.NewReader(body)).DisallowUnknownFields().Decode(&doc); err != nil {
-		return nil, invalid("read configuration: %s", describe(path, err))
 	}
 	texts := doc.values()
 	for _, key := range []string{Store, Tracker} {
@@ -62,13 +61,25 @@ func readFile(path, home string) (map[string]string, error) {
 	return texts, nil
 }
 
+func readDocument(path string) (document, error) {
+	var doc document
+	body, err := os.ReadFile(path)
+	if err != nil {
+		return doc, err
+	}
+	if err := toml.NewDecoder(bytes.NewReader(body)).DisallowUnknownFields().Decode(&doc); err != nil {
+		return doc, invalid("read configuration: %s", describe(path, err))
+	}
+	return doc, nil
+}
+
 // describe turns the decoder's error into "file:line: reason".
 func describe(path string, err error) string {
 	var unknown *toml.StrictMissingError
 	if errors.As(err, &unknown) && len(unknown.Errors) > 0 {
 		first := &unknown.Errors[0]
 		line, _ := first.Position()
-		return fmt.Sprintf("%s:%d: unknown key %q (known: %s)", path, line, strings.Join(first.Key(), "."), strings.Join(fileKeys(), ", "))
+		return fmt.Sprintf("%s:%d: unknown key %q (known: %s)", path, line, strings.Join(first.Key(), "."), strings.Join(append(fileKeys(), "component.NAME", "components", "named_resources.NAME", "scheduler.NAME"), ", "))
 	}
 	var broken *toml.DecodeError
 	if errors.As(err, &broken) {

@@ -24,6 +24,7 @@ const (
 	RunsPath       = "layout.runs_path"
 	SaveRuns       = "layout.save_runs"
 	CheckpointFile = "layout.checkpoint_filename"
+	Scheduler      = "default_scheduler"
 )
 
 // setting describes one key: the variables that may hold it, and what it may be.
@@ -53,6 +54,7 @@ func settings() []setting {
 		{key: RunsPath, environ: "HEIRLOOM_RUNS_PATH", inFile: true},
 		{key: SaveRuns, environ: "HEIRLOOM_SAVE_RUNS", inFile: true, check: isBool},
 		{key: CheckpointFile, environ: "HEIRLOOM_CHECKPOINT_FILENAME", inFile: true},
+		{key: Scheduler, environ: "HEIRLOOM_SCHEDULER", inFile: true, fallback: "local"},
 	}
 }
 

@@ -57,15 +57,24 @@ func projectLayer(found project, home string) (layer, error) {
 	return l, nil
 }
 
-func userLayer(env map[string]string) (layer, error) {
+// userFile is the user's own file, "" where there is no place for it.
+func userFile(env map[string]string) string {
 	dir := env["XDG_CONFIG_HOME"]
 	if dir == "" && env["HOME"] != "" {
 		dir = filepath.Join(env["HOME"], ".config")
 	}
 	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, "heirloom", "config.toml")
+}
+
+func userLayer(env map[string]string) (layer, error) {
+	file := userFile(env)
+	if file == "" {
 		return layer{}, nil
 	}
-	l, err := fileLayer(LevelUser, filepath.Join(dir, "heirloom", "config.toml"), env["HOME"])
+	l, err := fileLayer(LevelUser, file, env["HOME"])
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return layer{}, nil
 	}
