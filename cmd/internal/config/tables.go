@@ -117,7 +117,7 @@ func (t *Tables) Components() map[string]string {
 func (t *Tables) Component() map[string]map[string]any {
 	all := map[string]map[string]any{}
 	for _, l := range slices.Backward(t.layers) {
-		for name, values := range l.tables.Component {
+		for name, values := range l.Component {
 			if all[name] == nil {
 				all[name] = map[string]any{}
 			}
@@ -146,7 +146,7 @@ func (t *Tables) Scheduler(name string) []Entry {
 func (t *Tables) Resources() map[string]map[string]any {
 	all := map[string]map[string]any{}
 	for _, l := range slices.Backward(t.layers) {
-		maps.Copy(all, l.tables.Resources)
+		maps.Copy(all, l.Resources)
 	}
 	return all
 }
