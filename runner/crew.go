@@ -65,7 +65,7 @@ var (
 func (r *run) newCrew(signals *process.Signals) *crew {
 	c := &crew{run: r, signals: signals, roles: map[string]int{}}
 	if len(r.job.App.Roles) == 0 {
-		c.tasks = []*task{{name: role}}
+		c.tasks = []*task{{name: role, replica: r.replica().Number}}
 	}
 	for i := range r.job.App.Roles {
 		role := &r.job.App.Roles[i]

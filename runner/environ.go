@@ -52,6 +52,11 @@ func (r *run) makeEnviron() ([]string, error) {
 		envTorchXJob:     string(r.id),
 		envTorchXParent:  string(r.parent),
 	}
+	if l := r.job.Launch; l != nil {
+		set[envMetrics] = filepath.Join(r.place.dir, r.metricsName())
+		set[envJoined] = l.key()
+		set[envRole], set[envReplica], set[envReplicas] = role, strconv.Itoa(l.Rank), strconv.Itoa(l.Size)
+	}
 	if err := r.joinFsspec(set); err != nil {
 		return nil, err
 	}

@@ -45,12 +45,21 @@ type Job struct {
 	Session             string        // of a new id; "" = tracker.DefaultSession
 	Parent              tracker.RunID // "" = the run that surrounds us in Environ, if any
 
-	Params         *pyjson.Object   // recorded as params.X, nested names joined by dots
-	ParamsFromArgs bool             // take params from flags of the command too; they win
-	Tags           *pyjson.Object   // recorded as tags.X
-	Sources        []tracker.Source // runs and inputs that it uses; see tracker.NewInput
-	Outputs        []string         // local paths or store URLs to register where they lie
-	Hash           HashMode         // of all outputs
+	Params         *pyjson.Object // recorded as params.X, nested names joined by dots
+	ParamsFromArgs bool           // take params from flags of the command too; they win
+	Tags           *pyjson.Object // recorded as tags.X
+	// Workspace is what the job starts from, kept in the store already; each is
+	// recorded as an input, and what tells how to lay them out as metadata.
+	Workspace []WorkspaceDir
+	// Launch says that the job is one of several processes that are one run, of which
+	// each has a Launcher of its own; nil = it is alone. The run's id follows from it
+	// unless RunID is given.
+	Launch  *Launch
+	RerunOf tracker.RunID // the run that this one does once more; "" = none
+
+	Sources []tracker.Source // runs and inputs that it uses; see tracker.NewInput
+	Outputs []string         // local paths or store URLs to register where they lie
+	Hash    HashMode         // of all outputs
 
 	Stdin          io.Reader // nil = empty; a file is handed on as it is; of several replicas none gets it
 	Stdout, Stderr io.Writer // shown here as the job writes; nil = only kept in the logs

@@ -107,6 +107,7 @@ type run struct {
 	environ []string // the job's
 	notices []string
 	git     *gitAsk
+	named   bool // the job was given a name
 	result  Result
 	orphans *process.Orphans
 
@@ -120,7 +121,7 @@ func (l *Launcher) plan(job Job) (*run, error) {
 	if len(job.Args) == 0 && len(job.App.Roles) > 0 {
 		job.Args = append([]string{job.App.Roles[0].Entrypoint}, job.App.Roles[0].Args...)
 	}
-	r := &run{Launcher: l, job: job, id: job.RunID, launch: rand.Text(), begun: l.now()}
+	r := &run{Launcher: l, job: job, id: job.RunID, launch: rand.Text(), begun: l.now(), named: job.Name != ""}
 	if err := r.findCommands(); err != nil {
 		return nil, err
 	}
@@ -200,10 +201,12 @@ func (r *run) setAttempt(n int) {
 func (r *run) attend(ctx context.Context, wait func(context.Context) (process.Exit, error)) (process.Exit, error) {
 	aside, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
-	r.git = askGit(aside, r.job.Dir, r.job.Environ)
+	if r.leads() {
+		r.git = askGit(aside, r.job.Dir, r.job.Environ)
+		wg.Go(func() { r.recordGitOfLongJob(aside) })
+	}
 	wg.Go(func() { r.beat(aside) })
 	wg.Go(func() { r.mirror.follow(aside, r.job.SyncEvery) })
-	wg.Go(func() { r.recordGitOfLongJob(aside) })
 	exit, err := wait(ctx)
 	stop()
 	wg.Wait()
@@ -222,11 +225,21 @@ func (r *run) beat(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if err := r.Tracker.Beat(ctx, r.id, int(r.present.Load())); err != nil && ctx.Err() == nil {
+			if err := r.beatOnce(ctx); err != nil && ctx.Err() == nil {
 				r.beatErr = err
 			}
 		}
 	}
+}
+
+// beatOnce is of the attempt, and of our part in it where others have theirs.
+func (r *run) beatOnce(ctx context.Context) error {
+	if r.job.Launch != nil {
+		if err := r.Tracker.BeatReplica(ctx, r.id, r.replica()); err != nil || !r.leads() {
+			return err
+		}
+	}
+	return r.Tracker.Beat(ctx, r.id, int(r.present.Load()))
 }
 
 // whileWanted is cancelled by an INT or TERM that comes after it was made, unless

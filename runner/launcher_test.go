@@ -24,6 +24,8 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(modeVar) {
 	case modeLaunch:
 		launchForTest()
+	case modeRank:
+		rankForTest()
 	case modeAck:
 		ackForTest()
 	default:

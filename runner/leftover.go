@@ -24,8 +24,9 @@ const (
 type leftover struct {
 	Run     tracker.RunID `json:"run"`
 	Attempt int           `json:"attempt"`
-	Store   string        `json:"store"` // its URL, with the options of the connection
-	URL     string        `json:"url"`   // where the outputs belong
+	Store   string        `json:"store"`             // its URL, with the options of the connection
+	URL     string        `json:"url"`               // where the outputs belong
+	Replica string        `json:"replica,omitempty"` // of several that share that place
 	scratch string
 }
 
@@ -33,7 +34,7 @@ func (l leftover) dir() string { return filepath.Join(l.scratch, "output") }
 
 // sign says in scratch whose it is.
 func (r *run) sign() error {
-	body, _ := json.Marshal(leftover{Run: r.id, Attempt: r.attempt, Store: r.Store.URL(), URL: r.Store.KeyURL(r.place.key)}) // holds nothing that could fail
+	body, _ := json.Marshal(leftover{Run: r.id, Attempt: r.attempt, Store: r.Store.URL(), URL: r.Store.KeyURL(r.place.key), Replica: r.replicaName()}) // holds nothing that could fail
 	name := filepath.Join(r.place.scratch, scratchNote)
 	if err := os.WriteFile(name, append(body, '\n'), 0o600); err != nil {
 		return fmt.Errorf("make scratch directory: %w", err)
@@ -48,7 +49,7 @@ func (r *run) sign() error {
 func (r *run) pickUp(ctx context.Context) {
 	var others []leftover
 	for _, l := range r.leftovers() {
-		if l.URL != r.Store.KeyURL(r.place.key) || l.Attempt != r.attempt-1 {
+		if l.URL != r.Store.KeyURL(r.place.key) || l.Attempt != r.attempt-1 || l.Replica != r.replicaName() {
 			others = append(others, l)
 			continue
 		}
@@ -108,7 +109,7 @@ func readLeftover(scratch string) (leftover, bool) {
 // storeLeft sends what is left, by the notes of the launcher that sent the rest, and
 // removes it.
 func (r *run) storeLeft(ctx context.Context, l leftover) (err error) {
-	y, err := r.Store.NewSync(l.dir(), r.place.key, &store.SyncOptions{StateDir: filepath.Join(l.scratch, "sync")})
+	y, err := r.Store.NewSync(l.dir(), r.place.key, &store.SyncOptions{StateDir: filepath.Join(l.scratch, "sync"), Replica: l.Replica})
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,8 @@ func (r *run) openMirror(ctx context.Context) error {
 	y, err := r.Store.NewSync(r.place.dir, r.place.key, &store.SyncOptions{
 		StateDir: filepath.Join(r.place.scratch, "sync"),
 		Every:    r.job.SyncEvery,
-		Fresh:    r.attempt == 1,
+		Fresh:    r.attempt == 1 && r.job.Launch == nil,
+		Replica:  r.replicaName(),
 	})
 	if err == nil {
 		r.mirror = &mirror{run: r, sync: y}

@@ -50,7 +50,7 @@ func (r *run) settle(ctx context.Context) error {
 	if len(r.job.App.Roles) > 0 {
 		first = r.job.App.Roles[0].Name
 	}
-	p.logs = p.logDir(r, first, 0, r.attempt)
+	p.logs = p.logDir(r, first, r.replica().Number, r.attempt)
 	logs, _ := filepath.Rel(p.dir, p.logs)
 	p.logsRel, _, _ = strings.Cut(filepath.ToSlash(logs), "/")
 	if len(r.job.App.Roles) > 0 {
@@ -83,7 +83,7 @@ func (p *place) below(key store.Key, otherwise string) string {
 // cleanUp removes scratch, and of the output directory what stayed empty.
 func (r *run) cleanUp() {
 	r.mirror.close()
-	if r.place.checkpoints != "" {
+	if r.place.checkpoints != "" && r.leads() { // others may still write there
 		_ = os.Remove(r.place.checkpoints) // refused unless empty
 	}
 	if r.place.scratch == "" {

@@ -49,7 +49,11 @@ func (r *run) recordStart(ctx context.Context) error {
 		state = tracker.Cancelled
 	}
 	err = fmt.Errorf("record start of run: %w", err)
-	return errors.Join(err, r.endAttempt(ctx, tracker.AttemptEnd{State: state, Time: r.now()}))
+	end := tracker.AttemptEnd{State: state, Time: r.now()}
+	if r.job.Launch != nil {
+		return errors.Join(err, r.endRank(ctx, end))
+	}
+	return errors.Join(err, r.endAttempt(ctx, end))
 }
 
 // writeStart writes the start of the attempt, one record of metadata and the
@@ -65,6 +69,9 @@ func (r *run) writeStart(ctx context.Context) error {
 		if err := r.Tracker.Init(ctx, tracker.InitOptions{}); err != nil {
 			return err
 		}
+	}
+	if r.job.Launch != nil {
+		return r.writeJoined(ctx)
 	}
 	if r.job.RunID != "" && !r.job.Fresh {
 		if err := r.claim(ctx); err != nil {
@@ -113,6 +120,10 @@ func (r *run) outputURL() string {
 
 func (r *run) sources() []tracker.Source {
 	list := slices.Clone(r.job.Sources)
+	list = append(list, r.workspaceInputs()...)
+	if r.job.RerunOf != "" {
+		list = append(list, tracker.Source{ID: r.job.RerunOf, Role: tracker.RoleRerun})
+	}
 	if r.parent != "" {
 		list = append(list, tracker.Source{ID: r.parent, Role: tracker.RoleParent})
 	}
@@ -142,6 +153,10 @@ func (r *run) metadata() *pyjson.Object {
 		command[i] = strings.ToValidUTF8(arg, "\ufffd")
 	}
 	m.Set(tracker.KeyCommand, command)
+	if r.job.RerunOf != "" {
+		m.Set(KeyRerunOf, string(r.job.RerunOf))
+	}
+	r.describeWorkspace(m)
 	addFlat(m, tracker.PrefixParams, r.params(args))
 	addFlat(m, tracker.PrefixTags, redacted(r.job.Tags))
 	if len(r.earlier) > 0 {
@@ -162,6 +177,9 @@ func (r *run) notStarted(ctx context.Context, cause error) (Result, error) {
 
 // recordEnd registers what the job made, says how it ended, and commits that.
 func (r *run) recordEnd(ctx context.Context, exit process.Exit) error {
+	if r.job.Launch != nil {
+		return r.recordRankEnd(ctx, exit)
+	}
 	ctx = context.WithoutCancel(ctx)
 	wanted, stop := whileWanted(ctx)
 	defer stop()

@@ -17,7 +17,7 @@ import (
 // since the job appends to them and what is stored at its end would replace them;
 // of the rest, which may be large, the job is told how to get it.
 func (r *run) takeUp(ctx context.Context) error {
-	if r.attempt == 1 || !r.Store.Layout().SavesRuns() {
+	if r.attempt == 1 || !r.leads() || !r.Store.Layout().SavesRuns() {
 		return nil
 	}
 	if !r.place.inPlace {
