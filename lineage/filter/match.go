@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -84,16 +85,17 @@ func (c *Compare) satisfied(order int, v Value, l Literal) bool {
 	case Ge:
 		return order >= 0
 	case Like:
-		return Matches(v.Text, l.Text)
+		return Matches(v.Text, l.Text, false)
 	case ILike:
-		return Matches(strings.ToLower(v.Text), strings.ToLower(l.Text))
+		return Matches(v.Text, l.Text, true)
 	}
 	return false
 }
 
 // Matches reports whether all of text fits a LIKE pattern: % is any text, _ one character, and everything else itself.
-// It takes time in proportion to the product of the lengths at most.
-func Matches(text, pattern string) bool {
+// With foldCase letters fit that differ in case alone, by Unicode's simple folding. It takes time in proportion to the
+// product of the lengths at most.
+func Matches(text, pattern string, foldCase bool) bool {
 	back, mark := -1, 0 // where in the pattern the last % stood, and in the text what it does not cover yet
 	t, p := 0, 0
 	for t < len(text) {
@@ -102,7 +104,7 @@ func Matches(text, pattern string) bool {
 			p++
 			continue
 		}
-		if size, ok := one(text[t:], pattern[p:]); ok {
+		if size, ok := one(text[t:], pattern[p:], foldCase); ok {
 			t, p = t+size, p+firstSize(pattern[p:])
 			continue
 		}
@@ -117,13 +119,23 @@ func Matches(text, pattern string) bool {
 }
 
 // one reports whether the first character of text fits that of the pattern, and the former's size.
-func one(text, pattern string) (size int, ok bool) {
+func one(text, pattern string, foldCase bool) (size int, ok bool) {
 	if pattern == "" {
 		return 0, false
 	}
 	r, size := utf8.DecodeRuneInString(text)
 	want, _ := utf8.DecodeRuneInString(pattern)
-	return size, want == '_' || r == want
+	return size, want == '_' || r == want || foldCase && folds(r, want)
+}
+
+// folds reports whether two characters differ in case alone.
+func folds(r, want rune) bool {
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		if f == want {
+			return true
+		}
+	}
+	return false
 }
 
 // firstSize is the size of the first character.

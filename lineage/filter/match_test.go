@@ -108,7 +108,7 @@ func TestMatches(t *testing.T) {
 		text, pattern := word(x), word(y)
 		expression := strings.NewReplacer("%", ".*", "_", ".").Replace(regexp.QuoteMeta(pattern))
 		want := regexp.MustCompile("^(?s:" + expression + ")$").MatchString(text)
-		return filter.Matches(text, pattern) == want
+		return filter.Matches(text, pattern, false) == want
 	}
 	if err := quick.Check(agree, &quick.Config{MaxCount: 5000}); err != nil {
 		t.Error(err)

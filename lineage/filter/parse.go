@@ -11,6 +11,9 @@ import (
 // maxDepth bounds how deep parentheses and NOT may nest.
 const maxDepth = 200
 
+// maxPattern bounds the pattern of LIKE, in bytes.
+const maxPattern = 4096
+
 // Parse reads a filter. Times such as '7d ago' count from now. The error is a *SyntaxError. An empty filter is refused.
 func Parse(filter string, now time.Time) (Expr, error) {
 	tokens, err := scan(filter)
@@ -240,6 +243,9 @@ func (p *parser) typed(t token, c *Compare, v Literal) (Literal, error) {
 	case c.Op == Like || c.Op == ILike:
 		if v.IsNumber || kind == Number || kind == Time {
 			return v, p.fail(t, "%s needs a field of text and a pattern in quotes", c.Op)
+		}
+		if len(v.Text) > maxPattern {
+			return v, p.fail(t, "the pattern is longer than %d bytes", maxPattern)
 		}
 	case kind == Time:
 		when, err := p.time(v)

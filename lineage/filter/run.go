@@ -67,8 +67,7 @@ func (r Run) attribute(name string) (Value, bool) {
 	case "attempts":
 		return NewValue(int64(len(r.Attempts))), len(r.Attempts) > 0
 	case "command":
-		raw, _ := r.Metadata.Get(tracker.KeyCommand)
-		line := commandLine(raw)
+		line := r.Command()
 		return NewValue(line), line != ""
 	}
 	raw, ok := r.Metadata.Get(attributeKeys[name])
@@ -83,8 +82,9 @@ func (r Run) Name() string {
 	return r.ID.Name()
 }
 
-// commandLine joins the words of a recorded command by spaces.
-func commandLine(raw any) string {
+// Command is the recorded command, its words joined by spaces.
+func (r Run) Command() string {
+	raw, _ := r.Metadata.Get(tracker.KeyCommand)
 	list, _ := raw.([]any)
 	var words []string
 	for _, w := range list {

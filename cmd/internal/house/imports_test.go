@@ -30,6 +30,7 @@ var walls = []struct {
 	{"google.golang.org/api", "store", "cloud SDKs stay in store"},
 	{"github.com/colinmarc/hdfs", "store", "the HDFS client stays in store"},
 	{"github.com/apache/arrow", "dataset", "Arrow and Parquet stay in dataset"},
+	{"modernc.org/sqlite", "lineage", "SQLite is the index's alone"},
 	{"github.com/spf13/", "cmd", "flags are read in cmd"},
 	{"flag", "cmd", "flags are read in cmd"},
 	{"log/slog", "cmd runner", "only cmd talks to people: return the error instead (runner hands its events to a handler that cmd gives it)"},

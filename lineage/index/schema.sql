@@ -1,0 +1,78 @@
+-- What heirloom index keeps of one tracker root. Times are nanoseconds since the Unix epoch, NULL where unknown.
+
+CREATE TABLE setting (
+  name  TEXT PRIMARY KEY,
+  value ANY
+) WITHOUT ROWID, STRICT;
+
+-- Everything that has an id: runs, and whatever a run used.
+CREATE TABLE node (
+  n  INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE
+) STRICT;
+
+-- Runs that the root records.
+CREATE TABLE run (
+  n          INTEGER PRIMARY KEY REFERENCES node,
+  dir        TEXT NOT NULL UNIQUE, -- the id as the root's directories spell it, in whose order a listing comes
+  print      BLOB NOT NULL,    -- tracker.Print of its objects when they were read
+  settled    INTEGER NOT NULL, -- 0: objects were too young for the print to be trusted, or the run goes on
+  name       TEXT NOT NULL,
+  command    TEXT NOT NULL,    -- words joined by spaces
+  state      TEXT NOT NULL,    -- RUNNING until it ends, though it may be lost by now
+  lost_at    INTEGER,          -- when a running one becomes LOST; NULL = never
+  started    INTEGER,
+  ended      INTEGER,
+  attempts   INTEGER NOT NULL,
+  warnings   INTEGER NOT NULL, -- records that could not be read
+  inputs     INTEGER NOT NULL  -- links to what it used
+) STRICT;
+CREATE INDEX run_started ON run (started DESC, n);
+
+-- All that was read of a run, as record.go writes it.
+CREATE TABLE record (
+  run  INTEGER PRIMARY KEY REFERENCES run,
+  body BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE metakey (
+  k    INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+) STRICT;
+
+-- The metadata of a run, last value of each key.
+CREATE TABLE meta (
+  run    INTEGER NOT NULL REFERENCES run,
+  k      INTEGER NOT NULL REFERENCES metakey,
+  text   TEXT NOT NULL, -- a string itself, of anything else its JSON
+  number REAL,          -- where the value is a number or reads as one
+  PRIMARY KEY (k, run)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX meta_run ON meta (run);
+
+CREATE TABLE artifact (
+  run        INTEGER NOT NULL REFERENCES run,
+  name       TEXT NOT NULL,
+  path       TEXT NOT NULL,
+  kind       TEXT,
+  sha256     TEXT,
+  size_bytes INTEGER,
+  PRIMARY KEY (run, name)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX artifact_sha256 ON artifact (sha256) WHERE sha256 IS NOT NULL;
+CREATE INDEX artifact_path ON artifact (path);
+
+-- One edge: run used artifact of source.
+CREATE TABLE link (
+  run      INTEGER NOT NULL REFERENCES run,
+  source   INTEGER NOT NULL REFERENCES node,
+  artifact TEXT NOT NULL, -- '' = none named
+  role     TEXT NOT NULL, -- '' = not said, as by TorchX
+  time     INTEGER,
+  uri      TEXT NOT NULL,
+  name     TEXT NOT NULL,
+  version  TEXT NOT NULL,
+  digest   TEXT NOT NULL,
+  PRIMARY KEY (run, source, artifact)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX link_source ON link (source, run, artifact);
