@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -70,9 +72,12 @@ func (s *Store) DownloadTree(ctx context.Context, prefix Key, dir string, opts *
 	defer root.Close()
 	m, ctx := s.newMover(ctx, "download", opts)
 	defer m.meter.finish()
+	to := newTarget(root)
+	defer to.close()
 	under := slashed(string(prefix))
 	nameOf := func(o Object) string { return strings.TrimPrefix(string(o.Key), under) }
 	var objects []Object
+	var bad []string
 	for obj, err := range s.List(ctx, under) {
 		if err != nil {
 			return nil, err
@@ -81,10 +86,14 @@ func (s *Store) DownloadTree(ctx context.Context, prefix Key, dir string, opts *
 			continue
 		}
 		if _, err := filepath.Localize(nameOf(obj)); err != nil {
-			return nil, m.failed(string(obj.Key), invalid(errors.New("no file here can have this name")))
+			bad = append(bad, strconv.Quote(nameOf(obj)))
+			continue
 		}
 		objects = append(objects, obj)
 		m.meter.expect(1, obj.Size)
+	}
+	if len(bad) > 0 {
+		return nil, m.failed(dir, invalid(fmt.Errorf("no file here can have these names: %s", firstNames(bad))))
 	}
 	same := func(a, b string) (bool, error) { return foldsTogether(root, a, b) }
 	if err := checkTwins(objects, nameOf, same); err != nil {
@@ -93,7 +102,7 @@ func (s *Store) DownloadTree(ctx context.Context, prefix Key, dir string, opts *
 	// The longest first, so that none of these is left over when all else is done.
 	slices.SortStableFunc(objects, func(a, b Object) int { return cmp.Compare(b.Size, a.Size) })
 	err = m.each(ctx, len(objects), func(ctx context.Context, i int) error {
-		t, err := m.download(ctx, objects[i], root, nameOf(objects[i]))
+		t, err := m.downloadInto(ctx, objects[i], to, nameOf(objects[i]))
 		if err == nil {
 			objects[i] = t.Object
 		}

@@ -126,7 +126,7 @@ func (d *downloadOf) begin() error {
 	if err := d.root.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	identity := d.mover.store.rootURL() + "\x00" + d.mover.store.prefix + string(d.obj.Key) + "\x00" + path.Base(d.name)
+	identity := d.mover.from + "\x00" + d.mover.store.prefix + string(d.obj.Key) + "\x00" + path.Base(d.name)
 	open := openPart
 	if d.inSequence {
 		open = openPartInSequence

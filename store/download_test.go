@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/internal/filelock"
 )
 
 func wantFile(t *testing.T, path, want string) {
@@ -264,4 +265,71 @@ func TestTransferProgress(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, last, want)
 		}
 	}
+}
+
+// TestDownloadTreeClearsTheDead finds part files of small objects, of one process that was killed and of one that is at
+// work.
+func TestDownloadTreeClearsTheDead(t *testing.T) {
+	s := openStore(t, "mem://")
+	dir := t.TempDir()
+	putText(t, s, "t/sub/file", "new")
+	sub := filepath.Join(dir, "sub")
+	dead, alive, other := filepath.Join(sub, ".heirloom-whole-dead.part"), filepath.Join(sub, ".heirloom-whole-live.part"), filepath.Join(sub, ".heirloom-long.part")
+	if err := os.MkdirAll(sub, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{dead, alive, other} {
+		if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := os.OpenFile(alive, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if locked, err := filelock.Try(f); !locked || err != nil {
+		t.Skip("no locks here", err)
+	}
+	if _, err := s.DownloadTree(t.Context(), "t", dir, nil); err != nil {
+		t.Error(err)
+	}
+	wantFile(t, filepath.Join(sub, "file"), "new")
+	wantOnly(t, sub, filepath.Base(other), filepath.Base(alive), "file")
+}
+
+// TestDownloadTreeMeetsChanges has objects grow after they were listed, and a directory in the way.
+func TestDownloadTreeMeetsChanges(t *testing.T) {
+	s, hook := interrupted(t, "mem://")
+	dir := t.TempDir()
+	putText(t, s, "t/a", "small")
+	putText(t, s, "t/b", "small")
+	long := strings.Repeat("long", 20*testPart)
+	h := func(r store.Request, do func() error) error {
+		if r.Op == "get" {
+			hook.Store(nil)
+			putText(t, s, "t/a", long)
+			putText(t, s, "t/b", long)
+		}
+		return do()
+	}
+	hook.Store(&h)
+	var last store.Progress
+	if _, err := s.DownloadTree(t.Context(), "t", dir, &store.TransferOptions{Parallel: 1, Progress: func(p store.Progress) { last = p }}); err != nil {
+		t.Error(err)
+	}
+	wantFile(t, filepath.Join(dir, "a"), long)
+	wantFile(t, filepath.Join(dir, "b"), long)
+	wantOnly(t, dir, "a", "b")
+	if last.Bytes != last.BytesTotal || last.Bytes != 2*int64(len(long)) || last.Files != 2 {
+		t.Errorf("progress is %+v", last)
+	}
+	if err := errors.Join(os.Remove(filepath.Join(dir, "a")), os.Mkdir(filepath.Join(dir, "a"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	putText(t, s, "t/a", "small")
+	if _, err := s.DownloadTree(t.Context(), "t", dir, nil); !errors.Is(err, store.ErrInvalid) || !strings.Contains(err.Error(), "a is a directory") {
+		t.Errorf("over a directory: %v", err)
+	}
+	wantOnly(t, dir, "a", "b")
 }

@@ -12,7 +12,8 @@ const (
 	defaultParallel = 8   // requests at once that move a part
 	cloudParallel   = 16  // to an object store, where a connection may carry little and holds no part in memory
 	defaultPlaces   = 64  // small requests at once, instead of those
-	localPlaces     = 256 // of a local disk, since files that end together share a flush
+	localPlaces     = 256 // onto a local disk, since files that end together share a flush
+	localReads      = 16  // from a local disk, which has no way to wait for
 	defaultMemory   = 96 << 20
 	copyBuffer      = 256 << 10 // bytes, of one reading goroutine
 )
@@ -21,6 +22,7 @@ const (
 type mover struct {
 	store  *Store
 	op     string // the caller's verb, for errors
+	from   string // rootURL of the store
 	opts   TransferOptions
 	gate   *gate
 	wide   int // places of a request that moves a part
@@ -35,13 +37,13 @@ type mover struct {
 // newMover begins a transfer, whose requests are made with the context that it
 // returns.
 func (s *Store) newMover(ctx context.Context, op string, opts *TransferOptions) (*mover, context.Context) {
-	m := &mover{store: s, op: op, wide: 1}
+	m := &mover{store: s, op: op, from: s.rootURL(), wide: 1}
 	if opts != nil {
 		m.opts = *opts
 	}
 	if m.opts.Parallel <= 0 {
 		parts := 0
-		parts, m.opts.Parallel = s.parallel()
+		parts, m.opts.Parallel = s.parallel(op)
 		m.wide = m.opts.Parallel / parts
 	}
 	if m.opts.Memory <= 0 {
@@ -56,9 +58,12 @@ func (s *Store) newMover(ctx context.Context, op string, opts *TransferOptions) 
 
 // parallel is how many parts, and how many small objects, move at once where the
 // caller does not say.
-func (s *Store) parallel() (parts, small int) {
+func (s *Store) parallel(op string) (parts, small int) {
 	switch s.place.scheme {
 	case "file":
+		if op == "download" {
+			return defaultParallel, localReads
+		}
 		return defaultParallel, localPlaces
 	case "s3", "gs":
 		return cloudParallel, defaultPlaces

@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/heirloom-ml/heirloom/store/internal/settle"
 )
 
 // source is a local file that must stay as it is while it is read. It may be
@@ -14,7 +16,7 @@ type source struct {
 	path  string
 	file  *os.File
 	size  int64 // bytes
-	stamp stamp
+	stamp settle.Identity
 }
 
 // openSource pins the regular file at path, which is no link.
@@ -29,8 +31,7 @@ func openSource(path string) (*source, error) {
 	}
 	src := &source{path: path, file: f}
 	if err == nil {
-		src.size = info.Size()
-		src.stamp, err = stampOf(f)
+		src.size, src.stamp = info.Size(), settle.IdentityOf(info)
 	}
 	if err != nil {
 		f.Close() // only read
@@ -73,11 +74,11 @@ func (s *source) close() { s.file.Close() } // of a file only read, the error sa
 
 // check is ErrConflict if the file is no longer as it was.
 func (s *source) check() error {
-	now, err := stampOf(s.file)
+	now, err := s.file.Stat()
 	if err != nil {
 		return err
 	}
-	if now != s.stamp {
+	if settle.IdentityOf(now) != s.stamp {
 		return s.changed("the file changed while it was read")
 	}
 	return nil

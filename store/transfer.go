@@ -5,7 +5,7 @@ import "time"
 // TransferOptions adjust Upload, Download, UploadTree and DownloadTree. Nil and
 // the zero value are the defaults.
 type TransferOptions struct {
-	Parallel int   // requests at once, over all files; 0 is 64 of small files (256 on local disk), and 8 of parts (16 on S3 and GCS)
+	Parallel int   // requests at once, over all files; 0 is 64 of small files (of a local disk 256 up, 16 down), and 8 of parts (16 on S3 and GCS)
 	Memory   int64 // bytes of buffers at most; 0 is 96 MiB
 	PartSize int64 // bytes of a part or range; 0 is by the backend and the size
 

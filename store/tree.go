@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -20,7 +21,7 @@ func (o *TransferOptions) skip(path string) bool { return o != nil && o.Skip != 
 // anything is sent the names are checked as by CheckTree. At the first error it
 // stops; what was uploaded stays. opts may be nil.
 func (s *Store) UploadTree(ctx context.Context, dir string, prefix Key, opts *TransferOptions) ([]Object, error) {
-	files, err := regularFiles(dir, opts)
+	files, err := regularFiles(dir, opts, true)
 	if err == nil {
 		err = s.checkNames(prefix, files)
 	}
@@ -55,7 +56,7 @@ func (s *Store) UploadTree(ctx context.Context, dir string, prefix Key, opts *Tr
 // CheckTree is ErrInvalid where files that UploadTree would send have names that
 // no key can have, and names them. It makes no request. opts may be nil.
 func (s *Store) CheckTree(dir string, prefix Key, opts *TransferOptions) error {
-	files, err := regularFiles(dir, opts)
+	files, err := regularFiles(dir, opts, false)
 	if err == nil {
 		err = s.checkNames(prefix, files)
 	}
@@ -77,24 +78,33 @@ func (s *Store) checkNames(prefix Key, files []localFile) error {
 	if len(bad) == 0 {
 		return nil
 	}
+	return invalid(fmt.Errorf("no key can have these names: %s", firstNames(bad)))
+}
+
+// firstNames lists some of them, sorted.
+func firstNames(bad []string) string {
 	slices.Sort(bad)
 	text := strings.Join(bad[:min(len(bad), namedAtMost)], ", ")
 	if more := len(bad) - namedAtMost; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return invalid(fmt.Errorf("no key can have these names: %s", text))
+	return text
 }
 
 // each does one thing for each of n files, many at once: the gate decides how
 // many of their requests are on their way.
 func (m *mover) each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(m.opts.Parallel + 1) // one more reads while they wait
-	for i := range n {
-		if groupCtx.Err() != nil {
-			break
-		}
-		group.Go(func() error { return do(groupCtx, i) })
+	var next atomic.Int64
+	for range min(n, m.opts.Parallel+1) { // one more reads while they wait
+		group.Go(func() error {
+			for i := int(next.Add(1)) - 1; i < n && groupCtx.Err() == nil; i = int(next.Add(1)) - 1 {
+				if err := do(groupCtx, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
@@ -105,12 +115,12 @@ func (m *mover) each(ctx context.Context, n int, do func(ctx context.Context, i 
 // localFile is a file of a tree.
 type localFile struct {
 	path string // relative to the tree
-	size int64  // bytes
+	size int64  // bytes, if asked for
 }
 
-// regularFiles lists the files of a tree, the longest first, so that none of
-// these is left over when all else is done.
-func regularFiles(dir string, opts *TransferOptions) ([]localFile, error) {
+// regularFiles lists the files of a tree; with their sizes the longest first, so
+// that none of these is left over when all else is done.
+func regularFiles(dir string, opts *TransferOptions, sizes bool) ([]localFile, error) {
 	var files []localFile
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -123,11 +133,15 @@ func regularFiles(dir string, opts *TransferOptions) ([]localFile, error) {
 		case opts.skip(filepath.ToSlash(rel)) && d.IsDir():
 			return fs.SkipDir
 		case d.Type().IsRegular() && !isPartName(d.Name()) && !opts.skip(filepath.ToSlash(rel)):
-			info, err := d.Info()
-			if err != nil {
-				return err
+			size := int64(0)
+			if sizes {
+				info, err := d.Info()
+				if err != nil {
+					return err
+				}
+				size = info.Size()
 			}
-			files = append(files, localFile{rel, info.Size()})
+			files = append(files, localFile{rel, size})
 		}
 		return nil
 	})

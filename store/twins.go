@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -32,6 +33,9 @@ func checkTwins(objects []Object, nameOf func(Object) string, same func(a, b str
 // foldName is equal for names that some file system takes for one: those that
 // differ in case, or in how their letters are composed.
 func foldName(name string) string {
+	if !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return strings.ToLower(name)
+	}
 	return norm.NFC.String(cases.Fold().String(norm.NFD.String(name)))
 }
 

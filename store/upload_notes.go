@@ -67,7 +67,7 @@ func (m *mover) openUploadNotes(src *source, key Key) (*uploadNotes, error) {
 		return nil, err
 	}
 	n := &uploadNotes{root: root, head: uploadHead{
-		Store: m.store.rootURL(), Key: Key(m.store.prefix) + key, Path: path, Size: src.size,
+		Store: m.from, Key: Key(m.store.prefix) + key, Path: path, Size: src.size,
 	}}
 	n.file, n.records, err = journal.Open(root, n.head.name())
 	if err != nil {
@@ -204,7 +204,7 @@ func (m *mover) dropJournal(ctx context.Context, root *os.Root, e fs.DirEntry) {
 	var head uploadHead
 	if len(records) > 0 && json.Unmarshal(records[0], &head) == nil {
 		back, ok := m.store.back.(parted)
-		if !ok || head.Store != m.store.rootURL() {
+		if !ok || head.Store != m.from {
 			return
 		}
 		if m.store.abortUpload(ctx, back, head.Key, string(head.Key), head.Token) != nil {

@@ -33,6 +33,12 @@ func New(contentType string, opts *driver.WriterOptions) Set {
 	}
 }
 
+// IsZero says that all is as by default.
+func (s Set) IsZero() bool {
+	return s.ContentType == "" && s.CacheControl == "" && s.ContentDisposition == "" && s.ContentEncoding == "" &&
+		s.ContentLanguage == "" && len(s.Metadata) == 0
+}
+
 // Encode returns the stored form, JSON, of what differs from the defaults; nil for nothing.
 func (s Set) Encode(defaultType string) []byte {
 	if s.ContentType == defaultType {

@@ -15,6 +15,9 @@ const sniffLen = 512 // bytes that http.DetectContentType looks at
 // setAttributes stores what differs from the defaults of a file beginning with head, often nothing. It is an error
 // where the file system keeps no attributes.
 func setAttributes(f *os.File, set attrs.Set, head []byte) error {
+	if set.IsZero() {
+		return nil
+	}
 	data := set.Encode(http.DetectContentType(head))
 	if data == nil {
 		return nil

@@ -37,6 +37,7 @@ type Bucket struct {
 
 	mu       sync.Mutex
 	root     *os.Root            // guarded by mu; nil until the directory is known to exist
+	top      *os.File            // guarded by mu; the same directory, where root is not nil
 	group    bool                // guarded by mu; the directory has the setgid bit
 	synced   map[string]bool     // guarded by mu; directories, and files appended to, whose own entry is known to be on disk
 	locks    map[string]*keyLock // guarded by mu; by path, while in use
@@ -83,7 +84,7 @@ func (b *Bucket) Close() error {
 	if b.root == nil {
 		return nil
 	}
-	err := b.root.Close()
+	err := errors.Join(b.root.Close(), b.top.Close())
 	b.root = nil
 	return err
 }
@@ -102,11 +103,15 @@ func (b *Bucket) reader() (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := root.Stat(".")
+	top, err := root.Open(".")
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
-	b.root, b.group = root, info.Mode()&fs.ModeSetgid != 0
+	info, err := top.Stat()
+	if err != nil {
+		return nil, errors.Join(err, root.Close(), top.Close())
+	}
+	b.root, b.top, b.group = root, top, info.Mode()&fs.ModeSetgid != 0
 	return root, nil
 }
 

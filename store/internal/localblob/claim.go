@@ -17,7 +17,7 @@ const lockStripes = 256
 // claimLocked looks whether the name is free and renames, under a lock of this machine that all processes of this user
 // take for the name, and that ends with the process that holds it. It is for file systems that refuse both in one
 // step. Another machine may take the name in between.
-func (w *Writer) claimLocked() error {
+func (w *Writer) claimLocked(n naming) error {
 	release, err := w.b.turn(w.ctx, w.path)
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (w *Writer) claimLocked() error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	return w.rename()
+	return w.rename(n)
 }
 
 // lockFile opens the lock of a name of this bucket, in a directory that this user alone can write to.

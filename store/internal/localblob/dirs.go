@@ -13,6 +13,13 @@ import (
 // syncedLimit bounds the directories remembered as durable; beyond it the memory starts afresh.
 const syncedLimit = 1 << 14
 
+// opened returns the directory that some method has opened before, as a root and as a file.
+func (b *Bucket) opened() (*os.Root, *os.File) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.root, b.top
+}
+
 // makeDir makes dir and what is missing above it, and returns those of them whose entry is not known to be on disk, the
 // topmost first: also what another writer has only just made. The caller hands them to syncPath once the file has its
 // name, so that one commit of the file system's journal serves for all.
@@ -47,6 +54,11 @@ func (b *Bucket) syncPath(root *os.Root, dir string, fresh []string) error {
 	if err := b.syncDir(root, dir); err != nil {
 		return err
 	}
+	return b.syncFresh(root, fresh)
+}
+
+// syncFresh is the second part of that.
+func (b *Bucket) syncFresh(root *os.Root, fresh []string) error {
 	for _, made := range slices.Backward(fresh) {
 		if err := b.syncDir(root, path.Dir(made)); err != nil {
 			return err

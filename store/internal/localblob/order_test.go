@@ -43,14 +43,14 @@ func record(b *Bucket, fail map[string]error) *[]string {
 		syncDir: func(f *os.File) error {
 			return note("syncdir "+name(f.Name()), func() error { return real.syncDir(f) })
 		},
-		link: func(r *os.Root, from, to string) error {
-			return note("link "+name(from)+" "+to, func() error { return real.link(r, from, to) })
+		link: func(n naming) error {
+			return note("link "+name(n.temp)+" "+n.path, func() error { return real.link(n) })
 		},
-		renameNew: func(r *os.Root, from, to string) error {
-			return note("renamenew "+name(from)+" "+to, func() error { return real.renameNew(r, from, to) })
+		renameNew: func(n naming) error {
+			return note("renamenew "+name(n.temp)+" "+n.path, func() error { return real.renameNew(n) })
 		},
-		renameOver: func(r *os.Root, from, to string) error {
-			return note("rename "+name(from)+" "+to, func() error { return real.renameOver(r, from, to) })
+		renameOver: func(n naming) error {
+			return note("rename "+name(n.temp)+" "+n.path, func() error { return real.renameOver(n) })
 		},
 	}
 	return &calls
@@ -147,7 +147,7 @@ func TestLinkRefused(t *testing.T) {
 	for _, refusal := range []error{syscall.EPERM, syscall.ENOSYS, syscall.EOPNOTSUPP} {
 		b := openTest(t, t.TempDir())
 		calls := record(b, map[string]error{"link": refusal})
-		if err := realSystem.renameNew(mustRoot(t, b), "none", "k"); errors.Is(err, errors.ErrUnsupported) {
+		if err := realSystem.renameNew(noneNamed(t, b, "k")); errors.Is(err, errors.ErrUnsupported) {
 			t.Skip("this system has no other exclusive creation")
 		}
 		for _, key := range []string{"a", "b"} {
@@ -196,11 +196,11 @@ func TestDirectoriesThatCannotBeSynced(t *testing.T) {
 // TestRepeatedLink is the answer of a network file system that has carried out a request and repeats it.
 func TestRepeatedLink(t *testing.T) {
 	b := openTest(t, t.TempDir())
-	b.sys.link = func(r *os.Root, from, to string) error {
-		if err := r.Link(from, to); err != nil {
+	b.sys.link = func(n naming) error {
+		if err := realSystem.link(n); err != nil {
 			return err
 		}
-		return r.Link(from, to)
+		return realSystem.link(n)
 	}
 	if _, err := b.Create(t.Context(), "k", []byte("x")); err != nil {
 		t.Errorf("the winner was told: %v", err)
@@ -211,11 +211,13 @@ func TestRepeatedLink(t *testing.T) {
 	wantNoTemps(t, b)
 }
 
-func mustRoot(t *testing.T, b *Bucket) *os.Root {
+// noneNamed would name a temporary file that is not there.
+func noneNamed(t *testing.T, b *Bucket, path string) naming {
 	t.Helper()
 	root, err := b.writer()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return root
+	_, top := b.opened()
+	return naming{root: root, top: top, temp: "none", dir: top, path: path}
 }

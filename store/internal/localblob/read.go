@@ -31,7 +31,8 @@ func (b *Bucket) OpenFile(ctx context.Context, key string) (*os.File, dirtree.Ob
 		return nil, dirtree.Object{}, err
 	}
 	p := pathOf(key)
-	f, err := root.OpenFile(p, readFlags, 0)
+	_, top := b.opened()
+	f, err := openBelow(root, top, p, readFlags)
 	if err != nil {
 		return nil, dirtree.Object{}, readError(p, err)
 	}

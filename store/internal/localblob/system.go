@@ -8,23 +8,32 @@ import (
 )
 
 // system holds the calls that decide when an object becomes visible and durable, so that tests can watch their
-// order and make them fail. Paths are relative to the root.
+// order and make them fail.
 type system struct {
 	write      func(f *os.File, p []byte) (int, error)
 	syncFile   func(f *os.File) error
 	syncDir    func(f *os.File) error
-	link       func(root *os.Root, from, to string) error
-	renameNew  func(root *os.Root, from, to string) error // fails with EEXIST where to exists
-	renameOver func(root *os.Root, from, to string) error
+	link       func(naming) error
+	renameNew  func(naming) error // fails with EEXIST where there is an object
+	renameOver func(naming) error
 }
 
 var realSystem = system{
 	write:      (*os.File).Write,
 	syncFile:   (*os.File).Sync,
 	syncDir:    syncDirectory,
-	link:       (*os.Root).Link,
+	link:       link,
 	renameNew:  renameNew,
-	renameOver: (*os.Root).Rename,
+	renameOver: renameOver,
+}
+
+// naming gives a temporary file the name of an object.
+type naming struct {
+	root *os.Root
+	top  *os.File // the directory of root
+	temp string   // in it
+	dir  *os.File // the directory that is to hold the object
+	path string   // of the object, relative to root
 }
 
 // refused says whether err means that the file system has no such operation, rather than that it failed.

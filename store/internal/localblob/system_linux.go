@@ -4,27 +4,40 @@ import (
 	"errors"
 	"os"
 	"path"
+	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// renameNew moves from, which lies in the root itself, to a name that must be free.
-func renameNew(root *os.Root, from, to string) error {
-	source, err := root.Open(".")
-	if err != nil {
+// renameNew moves to a name that must be free.
+func renameNew(n naming) error {
+	return n.at("renameat2", func(top, dir int) error {
+		return unix.Renameat2(top, n.temp, dir, path.Base(n.path), unix.RENAME_NOREPLACE)
+	})
+}
+
+// openBelow opens what lies at p below the directory top of root, in one call of the system where that keeps to the
+// same rules: links are followed as long as they stay inside.
+func openBelow(root *os.Root, top *os.File, p string, flags int) (f *os.File, err error) {
+	if !strings.Contains(p, "/") {
+		return root.OpenFile(p, flags, 0)
+	}
+	err = control(top, func(fd int) error {
+		how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC), Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS}
+		below, err := unix.Openat2(fd, p, &how)
+		if err == nil {
+			f = os.NewFile(uintptr(below), filepath.Join(root.Name(), p))
+		}
 		return err
+	})
+	switch {
+	case err == nil:
+		return f, nil
+	case errors.Is(err, unix.ENOENT):
+		return nil, &os.PathError{Op: "openat2", Path: p, Err: err}
 	}
-	defer source.Close()
-	target, err := openParent(root, to)
-	if err != nil {
-		return err
-	}
-	defer target.Close()
-	err = unix.Renameat2(int(source.Fd()), from, int(target.Fd()), path.Base(to), unix.RENAME_NOREPLACE)
-	if err != nil {
-		return &os.LinkError{Op: "renameat2", Old: from, New: to, Err: err}
-	}
-	return nil
+	return root.OpenFile(p, flags, 0) // of an old system, or to tell what is wrong
 }
 
 // networkMagics are the file systems whose appends and locks another machine may not see in order, by numbers of 32

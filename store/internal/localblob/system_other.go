@@ -8,8 +8,13 @@ import (
 )
 
 // renameNew has no portable form; link serves on these systems.
-func renameNew(_ *os.Root, from, to string) error {
-	return &os.LinkError{Op: "rename", Old: from, New: to, Err: errors.ErrUnsupported}
+func renameNew(n naming) error {
+	return &os.LinkError{Op: "rename", Old: n.temp, New: n.path, Err: errors.ErrUnsupported}
+}
+
+// openBelow opens what lies at p below root.
+func openBelow(root *os.Root, _ *os.File, p string, flags int) (*os.File, error) {
+	return root.OpenFile(p, flags, 0)
 }
 
 // appendsInOrder says whether the file system of dir keeps appends and locks whole among all who mount it. Here

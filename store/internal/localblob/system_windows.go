@@ -11,6 +11,17 @@ const readFlags = os.O_RDONLY
 // syncDirectory cannot be had: Windows flushes no directory handle that was opened for reading.
 func syncDirectory(*os.File) error { return errors.ErrUnsupported }
 
+// dirFlag and fileFlag have no form.
+const (
+	dirFlag  = 0
+	fileFlag = 0
+)
+
+func link(n naming) error { return n.root.Link(n.temp, n.path) }
+
+// renameOver puts the file in place of what has the name.
+func renameOver(n naming) error { return n.root.Rename(n.temp, n.path) }
+
 // removeDir removes a directory if it is empty.
 func removeDir(root *os.Root, dir string) error { return root.Remove(dir) }
 

@@ -36,7 +36,7 @@ func (b *Bucket) tempFlags() int {
 	if b.seq {
 		return os.O_WRONLY
 	}
-	return os.O_RDWR
+	return os.O_RDWR | fileFlag
 }
 
 // Sweep removes the temporary files that nobody has written to for at least age, those of uploads only after eight days

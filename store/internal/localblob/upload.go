@@ -156,7 +156,8 @@ func (b *Bucket) CompleteUpload(ctx context.Context, key, token string, size int
 		return dirtree.Object{}, errors.Join(err, f.Close())
 	}
 	_ = removeXattr(f, uploadAttr) // it may have none
-	w := &Writer{b: b, ctx: ctx, root: b.opened(), path: pathOf(key), temp: uploadName(token), file: f}
+	root, top := b.opened()
+	w := &Writer{b: b, ctx: ctx, root: root, top: top, path: pathOf(key), temp: uploadName(token), file: f}
 	info, err = w.settle()
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = w.publish(mode) // what fails may be tried again, so the parts stay
@@ -247,11 +248,4 @@ func (b *Bucket) uploadNamed(name string) (Upload, bool) {
 		return Upload{}, false
 	}
 	return Upload{Key: string(key), Token: token, Begun: info.ModTime()}, true
-}
-
-// opened returns the directory that some method has opened before.
-func (b *Bucket) opened() *os.Root {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.root
 }

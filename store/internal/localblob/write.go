@@ -22,6 +22,7 @@ type Writer struct {
 	b     *Bucket
 	ctx   context.Context // of the one write that a Writer is; gocloud's interface gives it here and nowhere else
 	root  *os.Root
+	top   *os.File // the directory of root
 	path  string
 	temp  string
 	file  *os.File
@@ -82,7 +83,8 @@ func (b *Bucket) NewWriter(ctx context.Context, key string) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{b: b, ctx: ctx, root: root, path: pathOf(key), temp: temp, file: f}, nil
+	_, top := b.opened()
+	return &Writer{b: b, ctx: ctx, root: root, top: top, path: pathOf(key), temp: temp, file: f}, nil
 }
 
 // Write adds to the object.
@@ -164,37 +166,53 @@ func (w *Writer) settle() (fs.FileInfo, error) {
 func (w *Writer) publish(mode dirtree.Mode) error {
 	dir := path.Dir(w.path)
 	for range maxTries {
-		fresh, err := w.b.makeDir(w.root, dir)
-		if err == nil {
-			err = w.name(mode)
+		again, err := w.publishIn(dir, mode)
+		if !again {
+			return err
 		}
-		if errors.Is(err, fs.ErrNotExist) && dir != "." {
-			top, _, _ := strings.Cut(dir, "/")
-			w.b.forget(top)
-			continue
-		}
-		if err != nil {
-			return w.explain(err)
-		}
-		err = w.b.syncPath(w.root, dir, fresh)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // deleted since, with its directory
-		}
-		return err
+		top, _, _ := strings.Cut(dir, "/")
+		w.b.forget(top)
 	}
 	return &fs.PathError{Op: "write", Path: w.path, Err: fmt.Errorf("its directory was removed %d times: %w", maxTries, fs.ErrNotExist)}
 }
 
-func (w *Writer) name(mode dirtree.Mode) error {
-	if mode == dirtree.Create {
-		return w.claim()
+// publishIn does so once; again says that the directory was removed meanwhile.
+func (w *Writer) publishIn(dir string, mode dirtree.Mode) (again bool, err error) {
+	fresh, err := w.b.makeDir(w.root, dir)
+	parent := w.top
+	if err == nil && dir != "." {
+		if parent, err = openBelow(w.root, w.top, dir, os.O_RDONLY|dirFlag); err == nil {
+			defer parent.Close() // of a directory, it says nothing
+		}
 	}
-	return w.rename()
+	if err == nil {
+		err = w.name(naming{root: w.root, top: w.top, temp: w.temp, dir: parent, path: w.path}, mode)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && dir != ".":
+		return true, nil
+	case err != nil:
+		return false, w.explain(err)
+	}
+	if err = w.b.flush.Dir(parent, dir, w.b.syncDirFile); err == nil {
+		err = w.b.syncFresh(w.root, fresh)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // deleted since, with its directory
+	}
+	return false, err
+}
+
+func (w *Writer) name(n naming, mode dirtree.Mode) error {
+	if mode == dirtree.Create {
+		return w.claim(n)
+	}
+	return w.rename(n)
 }
 
 // rename puts the file in place of what has the name.
-func (w *Writer) rename() error {
-	err := w.b.sys.renameOver(w.root, w.temp, w.path)
+func (w *Writer) rename(n naming) error {
+	err := w.b.sys.renameOver(n)
 	if err != nil && w.b.seq && refused(err) && !errors.Is(err, syscall.EPERM) {
 		return &fs.PathError{Op: "write", Path: w.path, Err: fmt.Errorf("%w: the file system does not rename: %w", errors.ErrUnsupported, err)}
 	}
@@ -202,9 +220,9 @@ func (w *Writer) rename() error {
 }
 
 // claim names the file where no other has the name, by the first means that the file system has.
-func (w *Writer) claim() error {
+func (w *Writer) claim(n naming) error {
 	if !w.b.linkRefused.Load() {
-		err := w.b.sys.link(w.root, w.temp, w.path)
+		err := w.b.sys.link(n)
 		if err == nil || w.isOurs(err) {
 			w.removeTemp()
 			return nil
@@ -214,9 +232,9 @@ func (w *Writer) claim() error {
 		}
 		w.b.linkRefused.Store(true)
 	}
-	err := w.b.sys.renameNew(w.root, w.temp, w.path)
+	err := w.b.sys.renameNew(n)
 	if err != nil && refused(err) && w.b.seq {
-		return w.claimLocked()
+		return w.claimLocked(n)
 	}
 	if err != nil && refused(err) {
 		w.b.createFails.Store(true)
