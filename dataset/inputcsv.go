@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -20,7 +21,8 @@ type csvFile struct {
 	nulls    []string
 	inferred bool
 	schema   *arrow.Schema
-	order    []int // column of the schema, for each of the file
+	order    []int          // column of the schema, for each of the file
+	room     []atomic.Int64 // bytes that the texts of a column took in a block, for the next one
 }
 
 // csv reads a CSV file.
@@ -56,6 +58,7 @@ func (r *reading) csv(ctx context.Context, s *stream) error {
 		}
 		return cut.next()
 	}
+	f.room = make([]atomic.Int64, f.schema.NumFields())
 	return r.parsed(ctx, next, f.parse)
 }
 
@@ -153,6 +156,9 @@ func (f *csvFile) parse(block []byte) (arrow.Record, error) {
 	builder.Reserve(bytes.Count(block, []byte{'\n'}) + 1)
 	columns := make([]textColumn, len(f.order))
 	for i, at := range f.order {
+		if texts, ok := builder.Field(at).(*array.StringBuilder); ok {
+			texts.ReserveData(int(f.room[at].Load()))
+		}
 		column, err := newTextColumn(builder.Field(at), f.schema.Field(at))
 		if err != nil {
 			return nil, err
@@ -164,6 +170,11 @@ func (f *csvFile) parse(block []byte) (arrow.Record, error) {
 		if err := f.row(rows, columns); err != nil {
 			err.row = n
 			return nil, err
+		}
+	}
+	for i := range f.room {
+		if texts, ok := builder.Field(i).(*array.StringBuilder); ok {
+			f.room[i].Store(int64(texts.DataLen()))
 		}
 	}
 	return builder.NewRecord(), nil

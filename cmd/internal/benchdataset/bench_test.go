@@ -58,6 +58,9 @@ func TestTable(t *testing.T) {
 			fmt.Fprintln(w, line)
 		}
 	}
+	if wanted.MatchString("hit") {
+		fmt.Fprintln(w, hit(t))
+	}
 	_ = w.Flush()
 	t.Logf("%d rows, data in %s\n%s", rows, os.TempDir(), table.String())
 }

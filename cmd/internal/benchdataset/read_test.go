@@ -15,6 +15,10 @@ const selective = "price > 460"
 // readCells are the jobs that only read.
 func readCells() []cell {
 	return []cell{
+		{name: "start", in: "rows.parquet", step: "start", python: map[string]string{
+			"pyarrow": "import pyarrow.dataset, pyarrow.csv, pyarrow.parquet\nprint(0)\n",
+			"duckdb":  "import duckdb\nprint(duckdb.execute('select 0').fetchone()[0])\n",
+		}},
 		{name: "read all", in: "rows.parquet", step: "read", python: map[string]string{
 			"pyarrow": pyarrowScan(""),
 			"duckdb":  duckdbScan(`count(id), sum(price), max(city), max("at"), bool_or(clicked), max(length(note))`, ""),
