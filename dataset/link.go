@@ -97,6 +97,23 @@ func (d *Dataset) RecordUse(ctx context.Context, s *store.Store, run Recorder, r
 	return run.AddSource(ctx, input)
 }
 
+// FindMaker finds the run that staged the dataset of a name, also of one that was
+// pruned since: two requests, and a listing where the version is left open. maker
+// is nil if it was staged outside of a run. The error has kind store.ErrNotExist
+// if there is no such name.
+func FindMaker(ctx context.Context, s *store.Store, ref Ref) (label Label, maker *Maker, err error) {
+	if ref.IsLatest() {
+		label, err = Resolve(ctx, s, ref)
+	} else {
+		label, err = Labelled(ctx, s, ref)
+	}
+	if err != nil {
+		return Label{}, nil, err
+	}
+	c, err := readCommit(ctx, s, label.Fingerprint)
+	return label, c.Maker, err
+}
+
 // Location is the full URL of the directory of a split of a dataset in s.
 func (c CommitSplit) Location(s *store.Store) string {
 	if c.URL != "" {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -201,6 +202,18 @@ func Versions(ctx context.Context, s *store.Store, name string) ([]string, error
 	}
 	slices.SortFunc(list, CompareVersions)
 	return list, nil
+}
+
+// Refs lists all names with their versions, by name and then by version, bytewise:
+// one listing.
+func Refs(ctx context.Context, s *store.Store) iter.Seq2[Ref, error] {
+	return func(yield func(Ref, error) bool) {
+		for object, err := range s.List(ctx, string(labelDir(s.Layout()))+"/") {
+			if !yield(Ref{object.Key.Dir().Base(), object.Key.Base()}, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // Resolve finds the label that a name means; without a version, or for Latest,

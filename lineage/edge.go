@@ -11,7 +11,7 @@ import (
 type Edge struct {
 	From     string
 	To       string
-	Artifact string       // what of From was used, "" = not said. Or, to an artifact node, what From made.
+	Artifact string       // what of From was used, "" = not said. Or, to an artifact node or a dataset, what From made.
 	Role     tracker.Role // "" where the writer said none, as TorchX does
 	Time     time.Time    // when the link was recorded; zero = unknown
 }

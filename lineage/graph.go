@@ -44,6 +44,12 @@ func New(runs []tracker.RunID, edges []tracker.Edge) *Graph {
 		g.place[n.ID] = i
 	}
 	g.arcs = newArcs(edges, g.place)
+	g.index()
+	return g
+}
+
+// index fills in what follows from nodes and arcs.
+func (g *Graph) index() {
 	g.in = make([]int, len(g.arcs))
 	for i := range g.arcs {
 		g.in[i] = i
@@ -59,7 +65,6 @@ func New(runs []tracker.RunID, edges []tracker.Edge) *Graph {
 		g.outAt[n+1] += g.outAt[n]
 		g.inAt[n+1] += g.inAt[n]
 	}
-	return g
 }
 
 // newArcs sorts the edges and drops doubles; of those the one that tells more stays.

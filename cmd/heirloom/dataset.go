@@ -14,7 +14,10 @@ import (
 const datasetHelp = `Datasets are directories of Parquet that are made once, found again, and never
 changed. Which one is meant is told by its name, NAME@VERSION, NAME or NAME@latest
 (the highest version, digits compared as numbers), or by the beginning of its
-fingerprint.`
+fingerprint.
+
+Inside a run stage, add, path and head record that the run made or uses the dataset.
+To look is not to use: ls, show and check record nothing.`
 
 const datasetExample = `  heirloom dataset stage raw.csv --name clicks@2026-11-20 --val 0.1 -- python prepare.py
   heirloom dataset add s3://lake/clicks/2026-11-20 --name clicks@2026-11-20

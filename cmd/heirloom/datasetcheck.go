@@ -33,12 +33,16 @@ not be read.`,
 		Example: `  heirloom dataset check clicks@latest --read-data
   heirloom dataset check s3://lake/clicks/day=2026-11-20 -o json
   heirloom dataset check clicks@2026-11-20 --like clicks@2026-11-19`,
-		Args: takes("DATASET"),
-		RunE: func(c *cobra.Command, args []string) error { return a.datasetCheck(c, args[0], f) },
+		Args:              takes("DATASET"),
+		ValidArgsFunction: a.completeDataset,
+		RunE:              func(c *cobra.Command, args []string) error { return a.datasetCheck(c, args[0], f) },
 	}
 	flags := c.Flags()
 	flags.BoolVar(&f.readData, "read-data", false, "read every byte, not the footers alone")
 	flags.StringVar(&f.like, "like", "", "`DATASET` whose columns this one should have, such as the version before")
+	register(c, "like", func(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return a.completeDataset(c, nil, typed)
+	})
 	return c
 }
 

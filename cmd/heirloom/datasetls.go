@@ -18,8 +18,9 @@ that made each, and how many runs are on record to have used it. Those without a
 come last, by the beginning of their fingerprint.`,
 		Example: `  heirloom dataset ls
   heirloom dataset ls clicks -o json`,
-		Args: atMostOne("NAME"),
-		RunE: func(c *cobra.Command, args []string) error { return a.datasetLs(c, args) },
+		Args:              atMostOne("NAME"),
+		ValidArgsFunction: a.completeDatasetName,
+		RunE:              func(c *cobra.Command, args []string) error { return a.datasetLs(c, args) },
 	}
 }
 

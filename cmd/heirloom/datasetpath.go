@@ -30,6 +30,7 @@ Inside a run it is recorded that the run uses the dataset.`,
 			}
 			return takes("NAME")(c, args)
 		},
+		ValidArgsFunction: a.completeDatasetSplit,
 		RunE: func(c *cobra.Command, args []string) error {
 			split := dataset.Train
 			if len(args) == 2 {

@@ -18,8 +18,9 @@ with its type and what the footers say of its values. DATASET is a name, the beg
 of a fingerprint, or the path or URL of any Parquet file or directory. No data are read.`,
 		Example: `  heirloom dataset show clicks@latest
   heirloom dataset show /data/clicks.parquet -o json`,
-		Args: takes("DATASET"),
-		RunE: func(c *cobra.Command, args []string) error { return a.datasetShow(c, args[0]) },
+		Args:              takes("DATASET"),
+		ValidArgsFunction: a.completeDataset,
+		RunE:              func(c *cobra.Command, args []string) error { return a.datasetShow(c, args[0]) },
 	}
 }
 

@@ -17,6 +17,7 @@ type datasetSplit struct {
 	spot     spot
 	manifest store.Digest // as it was committed; "" = not known
 	commit   *dataset.Commit
+	home     *store.Store // of the commit
 	label    dataset.Ref
 }
 
@@ -48,7 +49,7 @@ func (a *app) splitsOf(ctx context.Context, found *spots, d *dataset.Dataset, re
 	var list []datasetSplit
 	for _, name := range slices.SortedFunc(maps.Keys(d.Commit.Splits), trainFirst) {
 		split := d.Commit.Splits[name]
-		one := datasetSplit{name: name, manifest: split.ManifestSHA256, commit: &d.Commit, label: ref}
+		one := datasetSplit{name: name, manifest: split.ManifestSHA256, commit: &d.Commit, home: found.store, label: ref}
 		one.spot = spot{store: found.store, key: split.Dir, text: string(split.Dir)}
 		if split.URL != "" { // adopted where it lies; the manifest lies with us
 			var err error

@@ -2,18 +2,23 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
+	"github.com/heirloom-ml/heirloom/dataset"
 	"github.com/heirloom-ml/heirloom/lineage"
+	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/tracker"
 )
 
 const lineageHelp = `Ask where something came from (--up), what came of it (--down), or both.
 
 NODE is a run (its id or any unique part of it), an artifact RUN#ARTIFACT, or an
 input: name@version, a URI, or a file. An edge points from the source to the run
-that used it, and carries the name of the artifact that was used.`
+that used it, and carries the name of the artifact that was used. A dataset leads up
+to the run that staged it.`
 
 func newLineage(a *app) *cobra.Command {
 	var q lineage.Query
@@ -81,17 +86,71 @@ func (a *app) node(ctx context.Context, p place, text string) (*lineage.Graph, s
 		return nil, "", err
 	}
 	id, err := graph.ResolveIn(text, dir)
+	if errors.Is(err, store.ErrNotExist) { // a dataset that no run has used
+		made, ok, lookupErr := p.made(ctx, text)
+		if ok || lookupErr != nil {
+			return graph.WithMade([]lineage.Made{made}), string(made.Input.ID), lookupErr
+		}
+	}
 	if err != nil {
 		return nil, "", &advised{err: err, advice: p.whereToLook(graph)}
 	}
 	return graph, id, nil
 }
 
-// closure answers the query with the records of its runs.
-func (p place) closure(ctx context.Context, graph *lineage.Graph, id string, q lineage.Query) (*lineage.Subgraph, error) {
-	sub, err := graph.Closure(id, q)
+// made says which run staged the dataset of that name, if one did: up to three requests.
+func (p place) made(ctx context.Context, text string) (made lineage.Made, ok bool, err error) {
+	ref, err := dataset.ParseRef(text)
 	if err != nil {
-		return nil, err
+		return made, false, nil // it is no name of ours
 	}
-	return sub, sub.Attach(ctx, p.tracker)
+	label, maker, err := dataset.FindMaker(ctx, p.store, ref)
+	if maker == nil || err != nil {
+		if errors.Is(err, store.ErrNotExist) {
+			err = nil
+		}
+		return made, false, err
+	}
+	input, err := tracker.NewInput(tracker.Source{Name: label.Name, Version: label.DatasetVersion, Digest: string(label.Fingerprint)}, "")
+	return lineage.Made{Run: maker.Run, Artifact: maker.Artifact, Input: input}, err == nil, err
+}
+
+// closure answers the query with the records of its runs. Of datasets the store knows which run staged them.
+func (p place) closure(ctx context.Context, graph *lineage.Graph, id string, q lineage.Query) (*lineage.Subgraph, error) {
+	asked := map[string]bool{}
+	for {
+		sub, err := graph.Closure(id, q)
+		if err != nil {
+			return nil, err
+		}
+		found, err := p.makers(ctx, sub, asked)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return sub, sub.Attach(ctx, p.tracker)
+		}
+		graph = graph.WithMade(found)
+	}
+}
+
+// makers finds who staged the datasets of an answer that leads up, where nothing tells it yet. It asks once for each.
+func (p place) makers(ctx context.Context, sub *lineage.Subgraph, asked map[string]bool) (found []lineage.Made, err error) {
+	if !sub.Query.Up {
+		return nil, nil
+	}
+	for _, node := range sub.Unmade() {
+		if asked[node.ID] {
+			continue
+		}
+		asked[node.ID] = true
+		made, ok, err := p.made(ctx, node.Label())
+		if err != nil {
+			return nil, err
+		}
+		if ok && string(made.Input.ID) == node.ID {
+			found = append(found, made)
+		}
+	}
+	return found, nil
 }
