@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/heirloom-ml/heirloom/store"
@@ -77,7 +78,7 @@ func (r *Runner) plan(ctx context.Context, request Request) (*Plan, error) {
 // settleApp makes the plan's app what it is to be.
 func (r *Runner) settleApp(ctx context.Context, p *Plan, request Request) error {
 	if request.Workspace != nil && len(p.App.Roles) > 0 {
-		p.App.Roles[0].Workspace = request.Workspace
+		p.App.Roles[0].Workspace = slices.Clone(request.Workspace)
 	}
 	for i := range p.App.Roles {
 		role := &p.App.Roles[i]

@@ -24,7 +24,7 @@ func (s *OptionSet) Resolve(cfg Config) (Config, error) {
 		value, given := resolved[o.Name]
 		switch {
 		case o.Required && value == nil:
-			return nil, optionError(o.Name, fmt.Errorf("Required run option: %s, must be provided and not `None`. Given: %s", o.Name, shownConfig(cfg)))
+			return nil, optionError(o.Name, invalid("Required run option: %s, must be provided and not `None`. Given: %s", o.Name, shownConfig(cfg)))
 		case !given:
 			resolved[o.Name] = cloneOptionValue(o.Default)
 		}

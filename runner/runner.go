@@ -14,8 +14,8 @@ import (
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
-// RunnerOptions are what a Runner may be given; nil is all zero.
-type RunnerOptions struct {
+// Options are what a Runner may be given; nil is all zero.
+type Options struct {
 	// Events gets one record for each call of a method: session, api, scheduler, app,
 	// how long it took, and how it failed; nil = none.
 	Events     slog.Handler
@@ -51,7 +51,7 @@ type Components interface {
 type Runner struct {
 	session  string
 	backends []Backend
-	opts     RunnerOptions
+	opts     Options
 
 	mu     sync.Mutex // guards what is below
 	open   map[string]Scheduler
@@ -62,7 +62,7 @@ type Runner struct {
 // schedulers, of which the first is used where none is named. A session of other
 // characters than letters, digits, ".", "_" and "-" is an error of kind store.ErrInvalid, as is
 // a table in which a name is there twice.
-func New(session string, backends []Backend, opts *RunnerOptions) (*Runner, error) {
+func New(session string, backends []Backend, opts *Options) (*Runner, error) {
 	r := &Runner{session: session, backends: slices.Clone(backends), open: map[string]Scheduler{}}
 	if r.session == "" {
 		r.session = tracker.DefaultSession

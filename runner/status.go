@@ -68,22 +68,22 @@ func (s *AppStatus) Replica(role string, id int) *ReplicaStatus {
 }
 
 // FirstFailure gives the failed replica that ended first, and of those that ended
-// together, or whose end has no time, the first in order; nil if none failed.
-func (s *AppStatus) FirstFailure() *ReplicaStatus {
+// together, or whose end has no time, the first in order; nil if none failed. One
+// that we ended did not.
+func (s *AppStatus) FirstFailure() *ReplicaStatus { return s.first(tracker.Failed) }
+
+// first gives the replica in a state that ended first.
+func (s *AppStatus) first(state State) *ReplicaStatus {
 	var first *ReplicaStatus
 	for _, role := range s.Roles {
 		for i := range role.Replicas {
 			r := &role.Replicas[i]
-			if r.failed() && (first == nil || !r.Ended.IsZero() && r.Ended.Before(first.Ended)) {
+			if r.State == state && (first == nil || !r.Ended.IsZero() && r.Ended.Before(first.Ended)) {
 				first = r
 			}
 		}
 	}
 	return first
-}
-
-func (r *ReplicaStatus) failed() bool {
-	return r.State == tracker.Failed || r.State.Terminal() && r.State != tracker.Succeeded && r.Code() != 0
 }
 
 // Code is how a shell would show the replica's end: its exit code, or 128+n for
@@ -105,14 +105,17 @@ func (r *ReplicaStatus) Code() int {
 // NoExitCode is the exit code of an app that has none: it is lost, or did not run.
 const NoExitCode = 125
 
-// ExitCode is the app's own: 0 if it succeeded, else that of its first failure. An
-// app of which no replica has one has NoExitCode, one that was cancelled 143.
+// ExitCode is the app's own: 0 if it succeeded, else that of its first failure. That
+// of one that was cancelled is its first replica's, else 143, which is SIGTERM. An app of
+// which no replica has one has NoExitCode.
 func (s *AppStatus) ExitCode() int {
 	if s.State == tracker.Succeeded {
 		return 0
 	}
-	if first := s.FirstFailure(); first != nil && first.Code() > 0 {
-		return first.Code()
+	for _, state := range []State{tracker.Failed, tracker.Cancelled} {
+		if first := s.first(state); first != nil && first.Code() > 0 {
+			return first.Code()
+		}
 	}
 	if s.State == tracker.Cancelled {
 		return 128 + signalNumber("SIGTERM")

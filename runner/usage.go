@@ -12,12 +12,12 @@ import (
 // Usage describes the options as TorchX's runopts command does, required ones
 // first:
 //
-//	    usage:
-//	        account=ACCOUNT,[time=TIME]
+//	usage:
+//	    account=ACCOUNT,[time=TIME]
 //
-//	    required arguments:
-//	        account=ACCOUNT (str)
-//	            who pays
+//	required arguments:
+//	    account=ACCOUNT (str)
+//	        who pays
 func (s *OptionSet) Usage() string {
 	var required, optional []Option
 	for _, o := range s.List() {

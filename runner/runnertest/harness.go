@@ -28,7 +28,7 @@ type Harness struct {
 	// recorded. It may be nil.
 	Request func(t *testing.T) runner.Request
 	// Runner is what every Runner of the suite is given; nil = all zero.
-	Runner   *runner.RunnerOptions
+	Runner   *runner.Options
 	Resource runner.Resource // of each replica
 
 	Volatile bool                 // its state is that of what Open returned, which returns the same each time
@@ -57,7 +57,7 @@ func newSuite(t *testing.T, h *Harness) *suite {
 func (s *suite) runner(session string) *runner.Runner {
 	s.t.Helper()
 	backend := runner.Backend{Name: s.Scheduler, Open: func(context.Context) (runner.Scheduler, error) { return s.Open(s.t), nil }}
-	r, err := runner.New(session, []runner.Backend{backend}, s.Harness.Runner)
+	r, err := runner.New(session, []runner.Backend{backend}, s.Runner)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -82,8 +82,8 @@ func app(name string, roles ...runner.Role) runner.App { return runner.App{Name:
 
 func (s *suite) request(a runner.App) runner.Request {
 	var request runner.Request
-	if s.Harness.Request != nil {
-		request = s.Harness.Request(s.t)
+	if s.Request != nil {
+		request = s.Request(s.t)
 	}
 	request.App, request.Scheduler, request.Dir = a, s.Scheduler, s.dir
 	return request
@@ -111,7 +111,7 @@ func (s *suite) run(a runner.App) runner.Handle {
 
 func (s *suite) endAfter(h runner.Handle) {
 	s.t.Cleanup(func() {
-		r, err := runner.New(h.Session, s.r.Backends(), s.Harness.Runner)
+		r, err := runner.New(h.Session, s.r.Backends(), s.Runner)
 		if err == nil {
 			err = r.Delete(context.Background(), h, &runner.EndOptions{CancelOptions: runner.CancelOptions{Grace: time.Millisecond}, Force: true})
 		}
