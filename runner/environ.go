@@ -30,6 +30,14 @@ const (
 	envFsspec        = "TORCHX_TRACKER_FSSPEC_CONFIG"
 )
 
+// JobVariables are the names of the variables that tell a job of its run.
+func JobVariables() []string {
+	return []string{
+		envStore, envRunID, envParent, envOutputDir, envCheckpointDir, envMetrics, envAttempt, envLaunch,
+		envTorchXJob, envTorchXParent, envTrackers, envFsspec, envJoined, envRole, envReplica, envReplicas,
+	}
+}
+
 const (
 	fsspec = "fsspec"
 	// ours opens the configuration we write. It tells a job that surrounds us,

@@ -108,8 +108,10 @@ type run struct {
 	notices []string
 	git     *gitAsk
 	named   bool // the job was given a name
-	result  Result
-	orphans *process.Orphans
+	// lostAfter is that of the attempt; 0 = we attend it.
+	lostAfter time.Duration
+	result    Result
+	orphans   *process.Orphans
 
 	mu       sync.Mutex // guards warnings
 	warnings []string

@@ -27,6 +27,7 @@ type leftover struct {
 	Store   string        `json:"store"`             // its URL, with the options of the connection
 	URL     string        `json:"url"`               // where the outputs belong
 	Replica string        `json:"replica,omitempty"` // of several that share that place
+	Open    bool          `json:"open,omitempty"`    // the run is: nobody is to touch it
 	scratch string
 }
 
@@ -34,7 +35,7 @@ func (l leftover) dir() string { return filepath.Join(l.scratch, "output") }
 
 // sign says in scratch whose it is.
 func (r *run) sign() error {
-	body, _ := json.Marshal(leftover{Run: r.id, Attempt: r.attempt, Store: r.Store.URL(), URL: r.Store.KeyURL(r.place.key), Replica: r.replicaName()}) // holds nothing that could fail
+	body, _ := json.Marshal(leftover{Run: r.id, Attempt: r.attempt, Store: r.Store.URL(), URL: r.Store.KeyURL(r.place.key), Replica: r.replicaName(), Open: r.lostAfter != 0}) // holds nothing that could fail
 	name := filepath.Join(r.place.scratch, scratchNote)
 	if err := os.WriteFile(name, append(body, '\n'), 0o600); err != nil {
 		return fmt.Errorf("make scratch directory: %w", err)
@@ -103,7 +104,7 @@ func readLeftover(scratch string) (leftover, bool) {
 	}
 	defer func() { _ = lock.Close() }()
 	err = json.NewDecoder(lock).Decode(&l)
-	return l, err == nil && l.Run != "" && l.URL != ""
+	return l, err == nil && l.Run != "" && l.URL != "" && !l.Open
 }
 
 // storeLeft sends what is left, by the notes of the launcher that sent the rest, and

@@ -85,6 +85,9 @@ func (r *run) register(ctx context.Context, done *atomic.Int64, describe func() 
 func (r *run) outputFiles() ([]string, error) {
 	var files []string
 	root := r.place.dir
+	if root == "" { // it is not known where they are
+		return nil, nil
+	}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) && path == root {

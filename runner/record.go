@@ -95,10 +95,14 @@ func (r *run) writeStart(ctx context.Context) error {
 }
 
 func (r *run) attemptStart() tracker.AttemptStart {
-	return tracker.AttemptStart{
+	start := tracker.AttemptStart{
 		Time: r.begun, Command: r.job.Args, Environ: r.job.Environ, Dir: r.workdir(),
-		Host: hostname(), User: UserName(r.job.Environ), PID: os.Getpid(), BootID: bootID(),
+		Host: hostname(), User: UserName(r.job.Environ), PID: os.Getpid(), BootID: bootID(), LostAfter: r.lostAfter,
 	}
+	if r.lostAfter != 0 { // we do not attend it
+		start.PID, start.BootID = 0, ""
+	}
+	return start
 }
 
 func (r *run) workdir() string {
@@ -152,7 +156,10 @@ func (r *run) metadata() *pyjson.Object {
 	for i, arg := range args {
 		command[i] = strings.ToValidUTF8(arg, "\ufffd")
 	}
-	m.Set(tracker.KeyCommand, command)
+	if len(command) > 0 {
+		m.Set(tracker.KeyCommand, command)
+	}
+	r.describeApp(m)
 	if r.job.RerunOf != "" {
 		m.Set(KeyRerunOf, string(r.job.RerunOf))
 	}

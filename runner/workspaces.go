@@ -14,11 +14,14 @@ const (
 	KeyRerunOf = "heirloom.rerun_of"
 )
 
+// workspaceInput begins the ids of workspaces as inputs.
+const workspaceInput = "workspace:"
+
 // WorkspaceInput is a workspace as an input of a run. manifest is the URL of what
 // tells of it.
 func WorkspaceInput(digest store.Digest, manifest string) tracker.Source {
 	return tracker.Source{
-		ID: tracker.RunID("workspace:" + digest), Role: tracker.RoleInput,
+		ID: tracker.RunID(workspaceInput + digest), Role: tracker.RoleInput,
 		URI: manifest, Version: string(digest), Digest: string(digest),
 	}
 }

@@ -52,7 +52,7 @@ func execute(ctx context.Context, p process) int {
 		return exitOK
 	}
 	code := exitCode(err)
-	if command.Name() == "run" {
+	if name := command.Name(); name == "run" || name == "rerun" {
 		code = runExitCode(err)
 	}
 	var job jobExit
@@ -65,7 +65,7 @@ func execute(ctx context.Context, p process) int {
 // interrupt ends the context of the command on Ctrl-C or SIGTERM; a second one kills. Not so for run and demo, whose
 // launcher hands signals on to the job.
 func interrupt(c *cobra.Command) {
-	if c.Name() == "run" || c.Name() == "demo" {
+	if c.Name() == "run" || c.Name() == "rerun" || c.Name() == "demo" {
 		return
 	}
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)

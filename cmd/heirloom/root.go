@@ -59,7 +59,7 @@ func newRoot(a *app) *cobra.Command {
 		},
 	}
 	root.AddGroup(&cobra.Group{ID: "record", Title: "Record:"}, &cobra.Group{ID: "ask", Title: "Ask:"}, &cobra.Group{ID: "move", Title: "Move bytes:"}, &cobra.Group{ID: "else", Title: "Else:"})
-	addGroup(root, "record", newDemo(a), newInit(a), newRun(a), newAdd(a))
+	addGroup(root, "record", newDemo(a), newInit(a), newRun(a), newRerun(a), newStart(a), newBeat(a), newFinish(a), newAdd(a))
 	addGroup(root, "ask", newRuns(a), newShow(a), newLineage(a))
 	addGroup(root, "move", newArtifact(a), newCheckpoint(a), newDataset(a), newStore(a))
 	addGroup(root, "else", newDoctor(a), newFsck(a), newConfig(a), newVersion(a))

@@ -41,6 +41,16 @@ by another, unless it is certain to be gone, or --force is given. The metrics an
 on a local store, all outputs of earlier attempts are there again; from any other,
 "heirloom checkpoint get $HEIRLOOM_RUN_ID DIR" fetches the latest checkpoint.
 
+With --workspace the directory is kept in the store, less what its .heirloomignore, or
+else .torchxignore, or else .gitignore names by git's rules, and is an input of the run;
+the command starts in it, and "heirloom rerun" starts it from an equal one anywhere.
+Several, or DIR:SUBDIR, are laid out in a copy of their own.
+
+Processes that were started together (srun, torchrun, mpirun) are one run: the first
+records it, each has logs of its own, and the run ends when all have. What the scheduler
+starts again is a further attempt. HEIRLOOM_JOIN names the launch where nothing else
+does; HEIRLOOM_JOIN=off makes each a run of its own.
+
 Signals go to the job. The exit code is the job's own; 4 when --resume or a living
 attempt forbids to start, 125 when heirloom itself failed, 126 when the command
 cannot be executed, 127 when there is none. With --json the result is one document
@@ -57,6 +67,7 @@ const runExample = `  heirloom run -- python train.py --lr 0.1
 type runFlags struct {
 	name, project, experiment, hash, runID string
 	sources, inputs, outputs, pairs        []string
+	workspaces                             []string
 	params                                 string
 	noArgvParams                           bool
 	grace                                  time.Duration
@@ -103,6 +114,7 @@ func newRun(a *app) *cobra.Command {
 	flags.BoolVar(&f.force, "force", false, "with --run: start although another attempt of it seems to be running")
 	flags.StringVar(&f.runID, "run-id", "", "") // as it was first called
 	_ = flags.MarkHidden("run-id")
+	flags.StringArrayVar(&f.workspaces, "workspace", nil, "`DIR` to keep, and to start the command in; [ROLE=]DIR[:SUBDIR], may be repeated")
 	register(c, "source", a.completeRun)
 	register(c, "hash", fixed(hashModes()))
 	register(c, "resume", fixed(resumeModes()))
@@ -128,6 +140,21 @@ func (a *app) runRun(c *cobra.Command, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	if job.Launch, err = a.launch(); err != nil {
+		return err
+	}
+	if len(f.workspaces) > 0 {
+		done, err := a.takeWorkspaces(c.Context(), p, f.workspaces, &job)
+		if err != nil {
+			return err
+		}
+		defer done()
+	}
+	return a.carryOut(c, p, job)
+}
+
+// carryOut runs a job in the foreground, tells of it, and ends as it ended.
+func (a *app) carryOut(c *cobra.Command, p place, job runner.Job) error {
 	doubts := p.doubts(c.Context(), job.Sources)
 	launcher := runner.NewLauncher(p.store, p.tracker)
 	launcher.Version = readVersion().Version
