@@ -61,26 +61,7 @@ func BenchmarkSlowS3Read(b *testing.B) {
 		})
 	}
 	check(b, group.Wait())
-	for what, read := range map[string]func() (int, error){
-		"read-run": func() (n int, err error) {
-			for _, err = range slow.Runs(b.Context(), nil) {
-				n++
-			}
-			return n, err
-		},
-		"run-ids": func() (n int, err error) {
-			for _, err = range slow.RunIDs(b.Context(), "") {
-				n++
-			}
-			return 1, err
-		},
-		"run-ids-of-parent": func() (n int, err error) {
-			for _, err = range slow.RunIDs(b.Context(), "parent-3") {
-				n++
-			}
-			return 1, err
-		},
-	} {
+	for what, read := range readings(b, slow) {
 		b.Run(what, func(b *testing.B) {
 			total := 0
 			for b.Loop() {
@@ -91,4 +72,37 @@ func BenchmarkSlowS3Read(b *testing.B) {
 			perSecond(b, total, what)
 		})
 	}
+	b.Run("TorchX", func(b *testing.B) {
+		benchTorchX(b, "read", "s3", fsspecOptions(b, slow.Store().URL()), plain(slow.Store().URL()), 200)
+	})
+}
+
+// readings are the ways to read many runs, and how many answers each gave.
+func readings(b *testing.B, tr *tracker.FileTracker) map[string]func() (int, error) {
+	return map[string]func() (int, error){
+		"read-metadata": func() (n int, err error) {
+			for _, err = range tr.Runs(b.Context(), nil) {
+				n++
+			}
+			return n, err
+		},
+		"run-ids": func() (n int, err error) {
+			for _, err = range tr.RunIDs(b.Context(), "") {
+				n++
+			}
+			return 1, err
+		},
+		"run-ids-of-parent": func() (n int, err error) {
+			for _, err = range tr.RunIDs(b.Context(), "parent-3") {
+				n++
+			}
+			return 1, err
+		},
+	}
+}
+
+// BenchmarkSlowS3TorchX writes by TorchX over the link of BenchmarkSlowS3Write.
+func BenchmarkSlowS3TorchX(b *testing.B) {
+	slow, _ := slowS3(b)
+	benchTorchX(b, "write", "s3", fsspecOptions(b, slow.Store().URL()), plain(slow.Store().URL()), 100)
 }

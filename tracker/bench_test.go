@@ -128,20 +128,3 @@ func BenchmarkWriteWithoutSync(b *testing.B) {
 	}
 	perSecond(b, i, "add-metadata")
 }
-
-// BenchmarkTorchX measures TorchX's FsspecTracker in the same run: as it is,
-// and with every file and directory flushed, which is what heirloom does.
-func BenchmarkTorchX(b *testing.B) {
-	for name, args := range map[string][]string{"as it is": nil, "flushed": {"fsync"}} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				out := script(b, nil, "", "bench_torchx.py", append([]string{b.TempDir(), strconv.Itoa(benchCount)}, args...)...)
-				rates, err := pyjson.UnmarshalObject(out)
-				check(b, err)
-				for what, rate := range rates.All() {
-					b.ReportMetric(rate.(float64), what)
-				}
-			}
-		})
-	}
-}

@@ -61,7 +61,7 @@ func onGCS(t *testing.T, server servers.GCS) pair {
 
 // fsspecOptions are what heirloom tells TorchX about a store, beside protocol
 // and path.
-func fsspecOptions(t *testing.T, place string) *pyjson.Object {
+func fsspecOptions(t testing.TB, place string) *pyjson.Object {
 	t.Helper()
 	s, err := store.Open(t.Context(), place, &store.Options{Environ: os.Environ()})
 	check(t, err)

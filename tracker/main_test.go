@@ -30,6 +30,7 @@ func helpers() map[string]func(ctx context.Context, tr *tracker.FileTracker, arg
 		"link":   addLinks,
 		"mix":    addMixed,
 		"deed":   doDeed,
+		"bench":  addTogether,
 	})
 	return all
 }
@@ -69,7 +70,7 @@ func on(url string, opts *store.Options, do func(context.Context, *tracker.FileT
 }
 
 // helper prepares another process on the store at url.
-func helper(t *testing.T, name, url string, args ...string) *exec.Cmd {
+func helper(t testing.TB, name, url string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], append([]string{url}, args...)...)
 	cmd.Env = append(os.Environ(), helperVariable+"="+name)

@@ -18,7 +18,12 @@ import (
 // script runs a Python script of testdata under TorchX and returns its output.
 func script(t testing.TB, environ []string, stdin string, name string, args ...string) []byte {
 	t.Helper()
-	python := servers.Python(t, torchxPin, fsspecPin)
+	return scriptBy(t, servers.Python(t, torchxPin, fsspecPin), environ, stdin, name, args...)
+}
+
+// scriptBy is script with another Python.
+func scriptBy(t testing.TB, python string, environ []string, stdin string, name string, args ...string) []byte {
+	t.Helper()
 	cmd := exec.CommandContext(t.Context(), python, append([]string{filepath.Join("testdata", name)}, args...)...)
 	cmd.Env = append(slices.Clone(environ), "PATH="+os.Getenv("PATH"), "HOME="+t.TempDir(), "LOGLEVEL=ERROR", "PYTHONUTF8=1")
 	cmd.Stdin = strings.NewReader(stdin)

@@ -21,9 +21,9 @@ import (
 
 const fsckHelp = `Check every record of the tracker, TorchX's own included, and look for the bytes
 of its artifacts. Nothing is changed without --repair, which adds what is
-missing and moves aside what TorchX would fail at; it removes nothing but empty directories, may be
-repeated, and may run beside those who write: what is younger than --grace is
-left to them.
+missing and moves aside what TorchX would fail at; it removes nothing but empty
+directories, may be repeated, and may run beside those who write: what is younger
+than --grace is left to them.
 
 What is moved aside lies in the directory heirloom/aside of its run, or, from
 outside of the runs, in heirloom/aside of the store.

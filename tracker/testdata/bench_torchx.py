@@ -1,10 +1,16 @@
 """Measures TorchX's FsspecTracker: prints operations per second as JSON.
 
-bench_torchx.py ROOT COUNT [fsync]    with fsync, every file and its directory
-                                      is flushed to disk, as heirloom does
+bench_torchx.py write PROTOCOL OPTIONS ROOT COUNT [fsync]
+    one process; with fsync, every file and its directory is flushed to disk, as
+    heirloom does
+bench_torchx.py many PROTOCOL OPTIONS ROOT COUNT [fsync]
+    64 processes, COUNT records of metadata each
+bench_torchx.py read PROTOCOL OPTIONS ROOT COUNT
+    a root that is there: COUNT runs, and those of parent-3
 """
 
 import json
+import multiprocessing
 import os
 import sys
 import time
@@ -57,24 +63,60 @@ def rate(count, operation):
     return count / (time.perf_counter() - start)
 
 
-def main():
-    root, count, durable = sys.argv[1], int(sys.argv[2]), "fsync" in sys.argv[3:]
-    tracker = FsspecTracker(Durable() if durable else fsspec.filesystem("file"), root)
+def write(tracker, count):
     runs = [f"local://torchx/bench-{i:04d}" for i in range(max(1, count // 10))]
-    rates = {
+    return {
         "add-metadata/s": rate(count, lambda i: tracker.add_metadata(runs[i % len(runs)], **{f"k{i}": i})),
         "add-artifact/s": rate(count, lambda i: tracker.add_artifact(runs[i % len(runs)], f"a{i}", "/a")),
         "add-source/s": rate(count, lambda i: tracker.add_source(runs[i % len(runs)], f"source-{i}", "m")),
-        "read-run/s": rate(len(runs), lambda i: read(tracker, runs[i])),
-        "run-ids/s": rate(20, lambda i: list(tracker.run_ids())),
+        "read-run/s": rate(len(runs), lambda i: read_run(tracker, runs[i])),
+        "run-ids/s": rate(1, lambda i: list(tracker.run_ids())),
+        "run-ids-of-parent/s": rate(1, lambda i: list(tracker.run_ids(parent_run_id="source-3"))),
     }
-    print(json.dumps(rates))
 
 
-def read(tracker, run):
+def many(tracker, count):
+    processes = 64
+    ready = multiprocessing.Barrier(processes + 1)
+
+    def add(number):
+        ready.wait()
+        for i in range(count):
+            tracker.add_metadata(f"local://torchx/bench-{number:04d}", **{f"k{i}": i})
+
+    started = [multiprocessing.Process(target=add, args=(n,)) for n in range(processes)]
+    for process in started:
+        process.start()
+    ready.wait()
+    start = time.perf_counter()
+    for process in started:
+        process.join()
+    return {"add-metadata/s": processes * count / (time.perf_counter() - start)}
+
+
+def read(tracker, count):
+    runs = sorted(tracker.run_ids())[:count]
+    return {
+        "read-metadata/s": rate(len(runs), lambda i: tracker.metadata(runs[i])),
+        "run-ids/s": rate(1, lambda i: list(tracker.run_ids())),
+        "run-ids-of-parent/s": rate(1, lambda i: list(tracker.run_ids(parent_run_id="parent-3"))),
+    }
+
+
+def read_run(tracker, run):
     tracker.metadata(run)
     tracker.artifacts(run)
     tracker.sources(run)
 
 
-main()
+def main():
+    mode, protocol, options, root, count = sys.argv[1:6]
+    durable = "fsync" in sys.argv[6:]
+    fs = Durable() if durable else fsspec.filesystem(protocol, **json.loads(options))
+    modes = {"write": write, "many": many, "read": read}
+    print(json.dumps(modes[mode](FsspecTracker(fs, root), int(count))))
+
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method("fork")
+    main()
