@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +26,8 @@ func newDatasetCheck(a *app) *cobra.Command {
 		Short: "look whether a dataset is whole",
 		Long: `Hold a dataset against its manifest and against itself: missing, added and truncated
 files, a commit that is missing, jobs that run or died, files of other columns, stale
-checksum files of Hadoop. DATASET is a name, the beginning of a fingerprint, or the path
+checksum files of Hadoop; and of a version its columns against those of the version
+before, or against --like (itself, where they are meant to differ). DATASET is a name, the beginning of a fingerprint, or the path
 or URL of any Parquet file or directory. Footers alone are read, or with --read-data
 every byte: all pages are decoded, and all checksums compared.
 
@@ -39,7 +42,7 @@ not be read.`,
 	}
 	flags := c.Flags()
 	flags.BoolVar(&f.readData, "read-data", false, "read every byte, not the footers alone")
-	flags.StringVar(&f.like, "like", "", "`DATASET` whose columns this one should have, such as the version before")
+	flags.StringVar(&f.like, "like", "", "`DATASET` whose columns this one should have (default: the version before)")
 	register(c, "like", func(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		return a.completeDataset(c, nil, typed)
 	})
@@ -52,6 +55,15 @@ func (a *app) datasetCheck(c *cobra.Command, text string, f checkFlags) error {
 		return err
 	}
 	opts := dataset.CheckOptions{ReadData: f.readData}
+	splits, err := a.datasetSplits(c.Context(), text)
+	if err != nil {
+		return err
+	}
+	if f.like == "" {
+		if f.like, err = splits[0].before(c.Context()); err != nil {
+			return err
+		}
+	}
 	if f.like != "" {
 		s, err := a.oneSplit(c.Context(), f.like, "")
 		if err != nil {
@@ -60,10 +72,6 @@ func (a *app) datasetCheck(c *cobra.Command, text string, f checkFlags) error {
 		if opts.Like, err = dataset.Open(c.Context(), s.spot.store, s.spot.key); err != nil {
 			return err
 		}
-	}
-	splits, err := a.datasetSplits(c.Context(), text)
-	if err != nil {
-		return err
 	}
 	var list []render.DatasetCheck
 	for _, s := range splits {
@@ -78,6 +86,27 @@ func (a *app) datasetCheck(c *cobra.Command, text string, f checkFlags) error {
 		return err
 	}
 	return a.judgeDataset(text, list)
+}
+
+// before is the version of the same name before this one that is still there, "" if there is none.
+func (s datasetSplit) before(ctx context.Context) (string, error) {
+	if s.label.Name == "" {
+		return "", nil
+	}
+	versions, err := dataset.Versions(ctx, s.home, s.label.Name)
+	if err != nil {
+		return "", err
+	}
+	for _, version := range slices.Backward(versions[:max(0, slices.Index(versions, s.label.Version))]) {
+		ref := dataset.Ref{Name: s.label.Name, Version: version}
+		switch _, _, err := dataset.Lookup(ctx, s.home, ref.String()); {
+		case err == nil:
+			return ref.String(), nil
+		case !errors.Is(err, store.ErrNotExist) && !errors.Is(err, store.ErrCorrupt):
+			return "", err
+		}
+	}
+	return "", nil
 }
 
 // judgeDataset sums up a check.
