@@ -71,7 +71,8 @@ type File struct {
 // ColumnStats sums up the values of one column in one file. Min and Max are
 // JSON: a number, true or false, or a string, which holds times as RFC 3339, dates as
 // 2006-01-02 and decimals as digits. They are nil where all is null, where the type has no
-// order, and for text of over 64 bytes; NaN counts for nothing.
+// order, and for text of over 64 bytes; NaN counts for nothing. Distinct values are not
+// counted: that would take memory for each of them.
 type ColumnStats struct {
 	Nulls int64           `json:"nulls"`
 	Min   json.RawMessage `json:"min,omitempty"`

@@ -184,16 +184,16 @@ func killedAmongOthers(t *testing.T, url string) {
 	if s.Scheme() != "file" && rounds < 200 {
 		rounds = 4
 	}
-	killed := 0
-	for round := range rounds {
-		if killOne(t, s, url, uint64(round)) {
+	killed, tried := 0, 0
+	for ; killed < rounds && tried < 20*rounds; tried++ { // some are done before the request at which they were to die
+		if killOne(t, s, url, uint64(tried)) {
 			killed++
 		}
 	}
-	if killed == 0 && rounds > 4 {
-		t.Error("no producer was killed")
+	if killed < rounds {
+		t.Errorf("%d producers were killed, want %d", killed, rounds)
 	}
-	t.Logf("%d of %d producers were killed", killed, rounds)
+	t.Logf("%d producers were killed, %d were not", killed, tried-killed)
 	checkIndices(t, s)
 	reclaimAll(t, s)
 	checkIndices(t, s)
