@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +12,7 @@ import (
 
 // dbfsHere is what this machine has of Databricks.
 type dbfsHere struct {
-	mount   string                 // Options.DBFS.Mount
+	mount   string                 // Options.DBFS.Mount, or HEIRLOOM_DBFS_MOUNT
 	mounts  []fsMount              // all of the system
 	isDir   func(path string) bool // of the local file system
 	runtime bool                   // a cluster of Databricks, which says so in DATABRICKS_RUNTIME_VERSION
@@ -28,7 +29,7 @@ func dbfsHereOf(opts Options) dbfsHere {
 		table = nil // a system without one has no mount of Databricks
 	}
 	return dbfsHere{
-		mount: opts.DBFS.Mount, mounts: readMounts(string(table)), isDir: isDirectory,
+		mount: cmp.Or(opts.DBFS.Mount, s.environ("HEIRLOOM_DBFS_MOUNT")), mounts: readMounts(string(table)), isDir: isDirectory,
 		runtime: s.environ("DATABRICKS_RUNTIME_VERSION") != "", by: s.environ("HEIRLOOM_DBFS"),
 	}
 }

@@ -142,6 +142,12 @@ func TestMountByEnvironment(t *testing.T) {
 			t.Errorf("HEIRLOOM_DBFS=%s: %q, want %q", by, got, want)
 		}
 	}
+	if here := dbfsHereOf(Options{Environ: []string{"HEIRLOOM_DBFS_MOUNT=" + dir}}); here.mount != dir {
+		t.Errorf("the mount is %q, want %q", here.mount, dir)
+	}
+	if here := dbfsHereOf(Options{DBFS: DBFSOptions{Mount: dir}, Environ: []string{"HEIRLOOM_DBFS_MOUNT=/other"}}); here.mount != dir {
+		t.Errorf("the mount is %q against the option, want %q", here.mount, dir)
+	}
 	if _, err := openDatabricks("/p", Options{}, dbfsHere{by: "mount"}); !errors.Is(err, ErrInvalid) {
 		t.Errorf("a mount that is not there: %v", err)
 	}

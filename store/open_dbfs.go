@@ -14,7 +14,8 @@ import (
 // DBFSOptions are for the file system of Databricks, and volumes of its Unity Catalog.
 type DBFSOptions struct {
 	// Mount is the local directory where dbfs:/ is mounted, volumes below its Volumes. It is
-	// taken as it is. "" looks for mounts at /dbfs and at /Volumes.
+	// taken as it is. "" is what HEIRLOOM_DBFS_MOUNT says; without it mounts are looked for
+	// at /dbfs and at /Volumes.
 	Mount string
 	// Host is the workspace, as https://name.cloud.databricks.com, and Token one of
 	// its tokens. What is empty comes from the environment and the profile. A host

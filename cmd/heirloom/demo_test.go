@@ -51,6 +51,9 @@ func TestDemoEverywhere(t *testing.T) {
 			standIn := servers.DBFS(t)
 			return standIn.URL("demo"), standIn.Environ
 		},
+		"mount": func(t *testing.T) (string, []string) {
+			return "dbfs:/demo", []string{"HEIRLOOM_DBFS=mount", "HEIRLOOM_DBFS_MOUNT=" + servers.SequentialFUSE(t)}
+		},
 		"volume": func(t *testing.T) (string, []string) {
 			standIn := servers.DBFS(t)
 			return standIn.VolumeURL("demo"), standIn.Environ

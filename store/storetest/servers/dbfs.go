@@ -68,7 +68,7 @@ func DBFS(t testing.TB) *Databricks {
 	for _, v := range [][2]string{
 		{"DATABRICKS_HOST", d.Host}, {"DATABRICKS_TOKEN", d.Token}, {"DATABRICKS_CLIENT_ID", ""}, {"DATABRICKS_CLIENT_SECRET", ""},
 		{"DATABRICKS_CONFIG_PROFILE", ""}, {"DATABRICKS_CONFIG_FILE", filepath.Join(t.TempDir(), "none")},
-		{"DATABRICKS_RUNTIME_VERSION", ""}, {"HEIRLOOM_DBFS", ""},
+		{"DATABRICKS_RUNTIME_VERSION", ""}, {"HEIRLOOM_DBFS", ""}, {"HEIRLOOM_DBFS_MOUNT", ""},
 	} {
 		t.Setenv(v[0], v[1])
 		d.Environ = append(d.Environ, v[0]+"="+v[1])
