@@ -40,7 +40,7 @@ func WriteReplicaExit(file string, exit ReplicaExit) error {
 	if err != nil {
 		return fmt.Errorf("write exit record: %w", err)
 	}
-	if err := writeDurable(file, append(body, '\n')); err != nil {
+	if err := WriteFile(file, append(body, '\n'), true); err != nil {
 		return fmt.Errorf("write exit record: %w", err)
 	}
 	return nil
@@ -60,16 +60,17 @@ func ReadReplicaExit(file string) (ReplicaExit, error) {
 	return exit, nil
 }
 
-// writeDurable writes a file beside its place, moves it there, and makes sure
-// that both the bytes and the name outlive a power failure.
-func writeDurable(file string, body []byte) error {
+// WriteFile writes a file, readable by its owner alone, beside its place and moves it
+// there, so that it is whole or not there. With durable both the bytes and the name
+// outlive a power failure.
+func WriteFile(file string, body []byte, durable bool) error {
 	dir := filepath.Dir(file)
 	temp, err := os.CreateTemp(dir, ".new-*")
 	if err != nil {
 		return err
 	}
 	_, err = temp.Write(body)
-	if err == nil {
+	if err == nil && durable {
 		err = temp.Sync()
 	}
 	if err = errors.Join(err, temp.Close()); err == nil {
@@ -78,6 +79,9 @@ func writeDurable(file string, body []byte) error {
 	if err != nil {
 		_ = os.Remove(temp.Name())
 		return err
+	}
+	if !durable {
+		return nil
 	}
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync() // some systems refuse it for directories

@@ -1,10 +1,11 @@
 package process
 
 import (
-	"bufio"
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -68,34 +69,42 @@ func (t *times) close() {
 type Times struct {
 	at     []int64 // sizes of the log, not falling
 	unixNS []int64
+	rest   []byte // of a line not yet whole
 }
 
 // ReadTimes reads the index, times.idx, that lies beside the log of that name:
-// stdout.log, stderr.log or combined.log. Lines that are none, as what a power
-// failure left of the last one, are passed over.
+// stdout.log, stderr.log or combined.log.
 func ReadTimes(r io.Reader, log string) (Times, error) {
-	field := 1
-	switch log {
-	case stderrLog:
-		field = 2
-	case combinedLog:
-		field = 3
-	}
 	var t Times
-	lines := bufio.NewScanner(r)
-	for lines.Scan() {
-		words := strings.Fields(lines.Text())
-		if len(words) != 4 {
-			continue
-		}
-		ns, err := strconv.ParseInt(words[0], 10, 64)
-		size, err2 := strconv.ParseInt(words[field], 10, 64)
-		if n := len(t.at); err != nil || err2 != nil || size < 0 || n > 0 && size < t.at[n-1] {
-			continue
-		}
-		t.at, t.unixNS = append(t.at, size), append(t.unixNS, ns)
+	err := t.ReadMore(r, log)
+	return t, err
+}
+
+// ReadMore reads on in an index that grows, from where the last call came to an end.
+// Lines that are none, as what a power failure left of the last one, are passed over.
+func (t *Times) ReadMore(r io.Reader, log string) error {
+	body, err := io.ReadAll(r)
+	body = append(t.rest, body...)
+	n := bytes.LastIndexByte(body, '\n') + 1
+	t.rest = append([]byte(nil), body[n:]...)
+	for line := range bytes.Lines(body[:n]) {
+		t.add(string(line), log)
 	}
-	return t, lines.Err()
+	return err
+}
+
+func (t *Times) add(line, log string) {
+	words := strings.Fields(line)
+	field := 1 + slices.Index([]string{stdoutLog, stderrLog, combinedLog}, log)
+	if len(words) != 4 || field == 0 {
+		return
+	}
+	ns, err := strconv.ParseInt(words[0], 10, 64)
+	size, err2 := strconv.ParseInt(words[field], 10, 64)
+	if n := len(t.at); err != nil || err2 != nil || size < 0 || n > 0 && size < t.at[n-1] {
+		return
+	}
+	t.at, t.unixNS = append(t.at, size), append(t.unixNS, ns)
 }
 
 // Of gives the time at which the byte at that offset was written, to a twentieth of

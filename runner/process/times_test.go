@@ -9,7 +9,7 @@ import (
 )
 
 func TestTimes(t *testing.T) {
-	const index = "1000 0 0 0\n2000 10 0 10\nrubbish\n3000 10 5 15\n4000 5 5 15\n5000 20 9 2"
+	const index = "1000 0 0 0\n2000 10 0 10\nrubbish\n3000 10 5 15\n4000 5 5 15\n5000 20 9 2\n6000 2"
 	for _, c := range []struct {
 		log    string
 		offset int64

@@ -1,0 +1,172 @@
+package joblog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/heirloom-ml/heirloom/runner"
+	"github.com/heirloom-ml/heirloom/runner/process"
+)
+
+const chunk = 256 << 10 // bytes read at a time; a line may be longer
+
+// source reads one stream of one replica, attempt after attempt.
+type source struct {
+	dir  string // <attempt>/ below it
+	only int    // attempt; 0 = all
+	line runner.LogLine
+
+	file  *os.File // nil = no attempt is open
+	index *os.File // nil = there is none, or it was not yet seen
+	times process.Times
+	buf   []byte // read and not yet yielded
+	at    int64  // of buf in the file
+	until int    // bytes of buf that hold no end of a line
+}
+
+func (s *source) close() {
+	for _, f := range []*os.File{s.file, s.index} {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+	s.file, s.index = nil, nil
+}
+
+// next sets line to the next one, if there is one. ended says that nothing is written
+// any more, so that what has no end is a line too.
+func (s *source) next(ended bool) (bool, error) {
+	for {
+		later := s.later()
+		switch {
+		case s.file == nil && later == 0:
+			return false, nil
+		case s.file == nil:
+			if ok, err := s.open(later); !ok || err != nil {
+				return false, err
+			}
+			continue
+		}
+		ok, err := s.nextHere(ended || later > 0)
+		if ok || err != nil || later == 0 {
+			return ok, err
+		}
+		s.close() // a later attempt begins when this one is over
+	}
+}
+
+// later gives the attempt after the one that is open, 0 if there is none.
+func (s *source) later() int {
+	if s.only > 0 {
+		if s.line.Attempt == s.only {
+			return 0
+		}
+		return s.only
+	}
+	if s.file != nil && len(s.buf) > s.until { // no need to look now
+		if lineEnd(s.buf[s.until:]) > 0 {
+			return 0
+		}
+	}
+	list, _ := attempts(s.dir)
+	for _, n := range list {
+		if n > s.line.Attempt {
+			return n
+		}
+	}
+	return 0
+}
+
+func (s *source) open(attempt int) (bool, error) {
+	name := s.path(attempt, string(s.line.Stream)+".log")
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // it is about to be
+	}
+	if err != nil {
+		return false, fmt.Errorf("read logs: %w", err)
+	}
+	s.file, s.line.Attempt, s.buf, s.at, s.until, s.times = f, attempt, nil, 0, 0, process.Times{}
+	return true, nil
+}
+
+func (s *source) path(attempt int, name string) string {
+	return filepath.Join(s.dir, strconv.Itoa(attempt), name)
+}
+
+// nextHere takes the next line of the open log.
+func (s *source) nextHere(whole bool) (bool, error) {
+	for {
+		if n := lineEnd(s.buf[s.until:]); n > 0 {
+			s.take(s.until + n)
+			return true, nil
+		}
+		s.until = max(0, len(s.buf)-1) // the last may be the \r of \r\n
+		more := make([]byte, chunk)
+		n, err := s.file.ReadAt(more, s.at+int64(len(s.buf)))
+		s.buf = append(s.buf, more[:n]...)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return false, fmt.Errorf("read logs: %w", err)
+		}
+		if n > 0 {
+			s.readTimes()
+			continue
+		}
+		if whole && len(s.buf) > 0 {
+			s.take(len(s.buf))
+			return true, nil
+		}
+		return false, nil
+	}
+}
+
+func (s *source) take(n int) {
+	s.line.Text = string(s.buf[:n])
+	s.line.Time = s.timeOf()
+	s.buf, s.until = s.buf[n:], 0
+	s.at += int64(n)
+}
+
+// readTimes reads on in the index; entries are there before the bytes they tell of.
+func (s *source) readTimes() {
+	if s.index == nil {
+		s.index, _ = os.Open(s.path(s.line.Attempt, "times.idx"))
+	}
+	if s.index != nil {
+		_ = s.times.ReadMore(s.index, string(s.line.Stream)+".log")
+	}
+}
+
+// timeOf is when the line was written. Logs without an index were written all at
+// one time.
+func (s *source) timeOf() time.Time {
+	if at := s.times.Of(s.at); !at.IsZero() || s.file == nil {
+		return at
+	}
+	info, err := s.file.Stat()
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime().UTC()
+}
+
+// lineEnd gives the length of the first line with its end, which is \n, \r\n, or the \r
+// of what is written over; 0 if none is ended. A \r in the last place is left: a \n may
+// follow that belongs to it.
+func lineEnd(text []byte) int {
+	i := bytes.IndexAny(text, "\r\n")
+	switch {
+	case i < 0 || text[i] == '\r' && i == len(text)-1:
+		return 0
+	case text[i] == '\r' && text[i+1] == '\n':
+		return i + 2
+	}
+	return i + 1
+}
