@@ -22,6 +22,9 @@ func Catch() *Signals {
 	return s
 }
 
+// SignalsFrom passes on what comes from c, whatever its source.
+func SignalsFrom(c chan os.Signal) *Signals { return &Signals{c: c} }
+
 // Next is where the next signal comes from, for who has no process to pass it to.
 func (s *Signals) Next() <-chan os.Signal { return s.next() }
 
