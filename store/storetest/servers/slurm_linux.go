@@ -95,7 +95,7 @@ func newSlurm(t testing.TB, o *SlurmOptions) *Slurm {
 }
 
 // configure writes slurm.conf: no cgroups, quick scheduling, and a requeued job
-// held for ten seconds (cred_expire) instead of two minutes.
+// held for five seconds (cred_expire) instead of two minutes.
 func (s *Slurm) configure(o *SlurmOptions) {
 	s.t.Helper()
 	if o == nil {
@@ -142,7 +142,7 @@ SlurmctldPort=%[3]d
 SlurmUser=%[4]s
 SlurmdUser=%[4]s
 AuthType=auth/munge
-AuthInfo=socket=%[5]s/munge/socket,cred_expire=10
+AuthInfo=socket=%[5]s/munge/socket,cred_expire=5
 CredType=cred/munge
 StateSaveLocation=%[5]s/state
 SlurmdSpoolDir=%[5]s/spool/%%n
@@ -158,7 +158,7 @@ MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SchedulerType=sched/backfill
-SchedulerParameters=bf_interval=1,bf_max_time=1,sched_min_interval=100000,batch_sched_delay=0
+SchedulerParameters=sched_interval=1,bf_interval=1,bf_max_time=1,sched_min_interval=100000,batch_sched_delay=0
 SlurmdParameters=config_overrides
 ReturnToService=2
 MinJobAge=%[6]d
