@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
+	"github.com/heirloom-ml/heirloom/runner/slurm"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
@@ -65,7 +66,8 @@ func execute(ctx context.Context, p process) int {
 // interrupt ends the context of the command on Ctrl-C or SIGTERM; a second one kills. Not so for run and demo, whose
 // launcher hands signals on to the job.
 func interrupt(c *cobra.Command) {
-	if c.Name() == "run" || c.Name() == "rerun" || c.Name() == "demo" {
+	switch c.Name() {
+	case "run", "rerun", "demo", slurm.BatchCommand, slurm.TaskCommand: // which pass signals on
 		return
 	}
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)

@@ -63,7 +63,7 @@ func newRoot(a *app) *cobra.Command {
 	addGroup(root, "ask", newRuns(a), newShow(a), newLineage(a))
 	addGroup(root, "move", newArtifact(a), newCheckpoint(a), newDataset(a), newStore(a))
 	addGroup(root, "else", newDoctor(a), newFsck(a), newConfig(a), newVersion(a))
-	root.AddCommand(newDemoStep(a))
+	root.AddCommand(newDemoStep(a), newSlurmBatch(a), newSlurmTask(a))
 	root.SetHelpCommand(newHelp())
 	root.SetVersionTemplate("heirloom {{.Version}}\n")
 	root.SetHelpCommandGroupID("else")

@@ -1,0 +1,79 @@
+package slurm
+
+import (
+	"context"
+	"strconv"
+	"strings"
+)
+
+// parseJobs reads what scontrol -o show job printed, one job a line. The error has
+// kind store.ErrCorrupt and quotes the line that is none.
+func parseJobs(text string) ([]job, error) {
+	var jobs []job
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		j, ok := parseJobLine(line)
+		if !ok {
+			return jobs, garbage("scontrol", line)
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}
+
+// parseJobLine reads the fields between the job's name and its command, neither of
+// which can then be taken for one of them, and the comment behind.
+func parseJobLine(line string) (job, bool) {
+	user := strings.Index(line, " UserId=")
+	if !strings.HasPrefix(line, "JobId=") || user < 0 {
+		return job{}, false
+	}
+	head, body := line[:user], line[user:]
+	if end := strings.Index(body, " Command="); end >= 0 {
+		body = body[:end]
+	}
+	field := func(text, name string) string {
+		_, rest, found := strings.Cut(" "+text, " "+name+"=")
+		if !found {
+			return ""
+		}
+		value, _, _ := strings.Cut(rest, " ")
+		return unset(value)
+	}
+	j := job{
+		Leader: field(head, "JobId"), State: firstWord(field(body, "JobState")), Reason: field(body, "Reason"), Nodes: field(body, "NodeList"),
+		Submitted: timeOf(field(body, "SubmitTime")), Started: timeOf(field(body, "StartTime")), Ended: timeOf(field(body, "EndTime")),
+	}
+	j.ID = j.Leader
+	if array := field(head, "ArrayJobId"); array != "" {
+		j.Leader, j.Task = array, field(head, "ArrayTaskId")
+		j.ID = array + "_" + j.Task
+	}
+	if leader := field(head, "HetJobId"); leader != "" {
+		j.Leader, j.ID = leader, leader+"+"+field(head, "HetJobOffset")
+	}
+	j.User, _, _ = strings.Cut(field(body, "UserId"), "(")
+	j.Restarts, _ = strconv.Atoi(field(body, "Restarts")) // absent in some versions
+	j.Code, j.Signal, j.HasExit = exitOf(field(body, "ExitCode"))
+	_, j.Name, _ = strings.Cut(head, " JobName=")
+	if _, rest, ok := strings.Cut(line, " Comment="); ok {
+		j.Comment, _, _ = strings.Cut(rest, "  ") // as Slurm ends it
+	}
+	return j, isJobID(j.Leader) && isState(j.State)
+}
+
+// show asks scontrol for a job, all its tasks and components. One that it does not
+// know is none, not an error.
+func (c *client) show(ctx context.Context, id string) ([]job, error) {
+	out, err := c.run(ctx, "scontrol", "--oneliner", "show", "job", id)
+	if unknownJob(err) || strings.HasPrefix(out, "No jobs in the system") {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parseJobs(out)
+}
