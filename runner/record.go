@@ -152,14 +152,8 @@ func (r *run) metadata() *pyjson.Object {
 		}
 	}
 	args := store.RedactArgs(r.job.Args)
-	command := make([]any, len(args))
-	for i, arg := range args {
-		command[i] = strings.ToValidUTF8(arg, "\ufffd")
-	}
-	if len(command) > 0 {
-		m.Set(tracker.KeyCommand, command)
-	}
-	r.describeApp(m)
+	setCommand(m, args)
+	setApp(m, r.job.App)
 	if r.job.RerunOf != "" {
 		m.Set(KeyRerunOf, string(r.job.RerunOf))
 	}
@@ -172,6 +166,18 @@ func (r *run) metadata() *pyjson.Object {
 		}
 	}
 	return m
+}
+
+// setCommand records a command, redacted already, if there is one.
+func setCommand(m *pyjson.Object, args []string) {
+	if len(args) == 0 {
+		return
+	}
+	command := make([]any, len(args))
+	for i, arg := range args {
+		command[i] = strings.ToValidUTF8(arg, "\ufffd")
+	}
+	m.Set(tracker.KeyCommand, command)
 }
 
 // notStarted ends a run whose command could not be executed after all.

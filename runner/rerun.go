@@ -219,18 +219,18 @@ func (r *Rerun) readWorkspaces(m *tracker.Metadata) error {
 	return nil
 }
 
-// describeApp records an app that is more than one process, which the command alone
-// does not tell.
-func (r *run) describeApp(m *pyjson.Object) {
-	roles := r.job.App.Roles
+// setApp records an app that is more than one process, which the command alone does
+// not tell.
+func setApp(m *pyjson.Object, app App) {
+	roles := app.Roles
 	if len(roles) == 0 || len(roles) == 1 && roles[0].NumReplicas == 1 && len(roles[0].Env) == 0 {
 		return
 	}
-	body, err := json.Marshal(r.job.App.Redacted())
+	body, err := json.Marshal(app.Redacted())
 	if err != nil {
 		return
 	}
-	if app, err := pyjson.UnmarshalObject(body); err == nil {
-		m.Set(KeyApp, app)
+	if o, err := pyjson.UnmarshalObject(body); err == nil {
+		m.Set(KeyApp, o)
 	}
 }

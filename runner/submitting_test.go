@@ -1,0 +1,124 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/tracker"
+	"github.com/heirloom-ml/heirloom/tracker/pyjson"
+)
+
+// queue is a scheduler that takes apps and never runs them, or refuses them.
+type queue struct{ refuses error }
+
+func (queue) Options() *OptionSet { return nil }
+
+func (queue) Prepare(context.Context, *Plan) error { return nil }
+
+func (q queue) Submit(context.Context, *Plan) (Submission, error) {
+	return Submission{JobID: "4711", Metadata: map[string]string{"cluster": "c1"}}, q.refuses
+}
+
+func (queue) Status(context.Context, Handle) (AppStatus, error) {
+	return AppStatus{}, store.ErrNotExist
+}
+
+func (queue) Cancel(context.Context, Handle, CancelOptions) error { return nil }
+
+func (queue) Close() error { return nil }
+
+func queued(t *testing.T, l *Launcher, refuses error) *Runner {
+	t.Helper()
+	open := func(context.Context) (Scheduler, error) { return queue{refuses}, nil }
+	r, err := New("", []Backend{{Name: "queue", Open: open}}, &Options{Recorder: l.Recorder([]string{"USER=ann"})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func queueing(name string) Request {
+	return Request{
+		Dir: "/work", App: App{Name: name, Roles: []Role{{
+			Name: "r", Entrypoint: "train", Args: []string{"--lr", "0.1", "--password=hunter2hunter2"}, NumReplicas: 2, Resource: Resource{CPU: 1},
+		}}},
+		Recording: Recording{
+			Project: "p", Parent: "local://torchx/sweep-1", Sources: []tracker.Source{{ID: "local://torchx/data-1", Artifact: "train"}},
+			Params: pyjson.NewObject(pyjson.Member{Key: "lr", Value: 0.1}),
+		},
+	}
+}
+
+// A run is known while it waits, with all that leads to it.
+func TestSubmittedIsRecorded(t *testing.T) {
+	l := newLauncher(t, t.TempDir(), nil)
+	h, err := queued(t, l, nil).Run(t.Context(), queueing("wait"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := readRun(t, l, h.RunID())
+	if run.State != tracker.Submitted || run.Metadata.Text(tracker.KeyName) != "wait" || run.Metadata.Text(tracker.KeyUser) != "ann" ||
+		run.Metadata.Text("heirloom.scheduler.job_id") != "4711" || run.Metadata.Text("heirloom.scheduler.cluster") != "c1" || value(run.Metadata, "params.lr") != 0.1 {
+		t.Errorf("recorded %s, %s", run.State, jsonOf(run.Metadata))
+	}
+	if app := jsonOf(run.Metadata); !strings.Contains(app, `"num_replicas": 2`) || !strings.Contains(app, `"--lr"`) {
+		t.Errorf("the app is recorded as %s", app)
+	}
+	if len(run.Sources) != 2 {
+		t.Errorf("its sources: %+v", run.Sources)
+	}
+	checkNoSecret(t, l, "hunter2hunter2")
+	// When it runs, its attempts count.
+	job := sh("exit 0")
+	job.RunID = h.RunID()
+	if result, run := launched(t, l, job); result.State != tracker.Succeeded || run.State != tracker.Succeeded || run.Metadata.Text(tracker.KeyState) != "SUCCEEDED" {
+		t.Errorf("after its attempt: %s, %s", run.State, jsonOf(run.Metadata))
+	}
+}
+
+func TestRefusedIsRecorded(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want State
+	}{{store.ErrPermission, tracker.Unsubmitted}, {store.ErrUnavailable, tracker.Submitted}} {
+		l := newLauncher(t, t.TempDir(), nil)
+		request := queueing("refused")
+		request.RunID = "queue://torchx/refused-1"
+		if _, err := queued(t, l, c.err).Run(t.Context(), request); !errors.Is(err, c.err) {
+			t.Fatalf("got %v", err)
+		}
+		run := readRun(t, l, request.RunID)
+		if run.State != c.want || !strings.Contains(jsonOf(run.Metadata), "not submitted: ") {
+			t.Errorf("%v: recorded %s, %s", c.err, run.State, jsonOf(run.Metadata))
+		}
+	}
+}
+
+func TestResumeAtSubmit(t *testing.T) {
+	l := newLauncher(t, t.TempDir(), nil)
+	r := queued(t, l, nil)
+	request := queueing("again")
+	request.RunID, request.Recording.Resume = "queue://torchx/again-1", ResumeMust
+	if _, err := r.Run(t.Context(), request); !errors.Is(err, ErrRefused) {
+		t.Errorf("nothing to resume: %v", err)
+	}
+	if known, err := l.Tracker.Exists(t.Context(), request.RunID); known || err != nil {
+		t.Errorf("what is refused is recorded: %v, %v", known, err)
+	}
+	request.Recording.Resume = ResumeNever
+	plan, err := r.Plan(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the plan is settled by the first
+		if _, err := r.Submit(t.Context(), plan); err != nil {
+			t.Errorf("got %v", err)
+		}
+	}
+	if _, err := r.Run(t.Context(), request); !errors.Is(err, ErrRefused) {
+		t.Errorf("it exists: %v", err)
+	}
+}
