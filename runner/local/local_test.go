@@ -22,6 +22,7 @@ const (
 	modeVar     = "HEIRLOOM_TEST_MODE"
 	stateVar    = "HEIRLOOM_TEST_STATE"
 	supervising = "supervise"
+	submitting  = "submit"
 )
 
 func TestMain(m *testing.M) {
@@ -32,6 +33,8 @@ func TestMain(m *testing.M) {
 			err = s.Supervise(context.Background(), os.Args[len(os.Args)-1], os.Stdin)
 		}
 		exit(err)
+	case submitting:
+		exit(submitForTest(os.Getenv(stateVar)))
 	}
 	os.Exit(m.Run())
 }

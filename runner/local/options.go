@@ -39,7 +39,7 @@ type Options struct {
 type config struct {
 	PrependCWD bool `opt:"prepend_cwd" help:"look for programs in the working directory first"`
 	AutoCUDA   bool `opt:"auto_set_cuda_visible_devices" help:"give each replica GPUs of its own, as many as its role asks for, by CUDA_VISIBLE_DEVICES"`
-	Enforce    bool `opt:"enforce_resources" help:"hold each replica to the CPUs and memory its role asks for, by control groups; refused where there are none"`
+	Enforce    bool `opt:"enforce_resources" help:"hold each replica to the CPUs and memory its role asks for; refused as yet"`
 }
 
 // Scheduler runs apps on this machine. It is safe for concurrent use.
@@ -68,6 +68,18 @@ func (s *Scheduler) Close() error { return nil }
 
 // DefaultResource is that of a role that asks for nothing: nothing.
 func (s *Scheduler) DefaultResource(*runner.Role) runner.Resource { return runner.Resource{} }
+
+// Validate refuses what would be passed over in silence.
+func (s *Scheduler) Validate(_ context.Context, plan *runner.Plan) error {
+	var cfg config
+	if err := s.options.Decode(plan.Options, &cfg); err != nil {
+		return err
+	}
+	if cfg.Enforce {
+		return fmt.Errorf("enforce_resources: nothing here holds replicas to their resources; run in a control group that does (systemd-run --scope -p MemoryMax=…), or leave it out: %w", store.ErrUnsupported)
+	}
+	return nil
+}
 
 // Request is what is submitted: the replicas in the order in which they start, with the
 // variables that each gets beside its role's. It may be edited; an entry that is

@@ -142,18 +142,15 @@ func (l launch) replicaDir(role string, replica int) string {
 func (l launch) noteReplica(exit runner.ReplicaExit) error {
 	dir := l.replicaDir(exit.Role, exit.Replica)
 	file := filepath.Join(dir, strconv.Itoa(exit.Attempt)+".json")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("keep state of local app: %w", err)
+	}
 	if exit.State == tracker.Running {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("keep state of local app: %w", err)
-		}
 		body, err := json.Marshal(exit)
 		if err != nil {
 			return err
 		}
 		return runner.WriteFile(file, append(body, '\n'), false)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("keep state of local app: %w", err)
 	}
 	return runner.WriteReplicaExit(file, exit)
 }
