@@ -23,6 +23,10 @@ var (
 	number    = regexp.MustCompile(`^-[0-9.]`)
 )
 
+// CommandName is what a job of this command is called if nobody names it. Secrets are
+// left out.
+func CommandName(args []string) string { return commandName(store.RedactArgs(args)) }
+
 // commandName is what a job is called that nobody named: the program, without
 // directory and extension; of an interpreter, its script or module.
 func commandName(args []string) string {

@@ -41,7 +41,7 @@ type app struct {
 func execute(ctx context.Context, p process) int {
 	a := &app{process: p}
 	root := newRoot(a)
-	root.SetArgs(p.args)
+	root.SetArgs(literalCfg(root, p.args))
 	root.SetIn(p.stdin)
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
@@ -53,8 +53,11 @@ func execute(ctx context.Context, p process) int {
 		return exitOK
 	}
 	code := exitCode(err)
-	if name := command.Name(); name == "run" || name == "rerun" {
+	switch command.Name() {
+	case "run", "rerun":
 		code = runExitCode(err)
+	case "wait":
+		code = waitExitCode(err)
 	}
 	var job jobExit
 	if !errors.As(err, &job) {
@@ -67,7 +70,7 @@ func execute(ctx context.Context, p process) int {
 // launcher hands signals on to the job.
 func interrupt(c *cobra.Command) {
 	switch c.Name() {
-	case "run", "rerun", "demo", slurm.BatchCommand, slurm.TaskCommand: // which pass signals on
+	case "run", "rerun", "demo", "ranks", superviseCommand, slurm.BatchCommand, slurm.TaskCommand: // which pass signals on
 		return
 	}
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)

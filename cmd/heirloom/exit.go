@@ -31,11 +31,14 @@ const (
 // exitCode is the one place where kinds of error become exit codes.
 func exitCode(err error) int {
 	var job jobExit
+	var rank *rankEnd
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &job):
 		return job.code
+	case errors.As(err, &rank):
+		return rank.code
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case errors.Is(err, errUsage), errors.Is(err, store.ErrInvalid):
@@ -76,6 +79,16 @@ func runExitCode(err error) int {
 		return exitInterrupted
 	}
 	return exitOwnFailure
+}
+
+// waitExitCode is exitCode for the command wait, whose small numbers are the job's, but for one that nobody knows and a
+// line that cannot be understood.
+func waitExitCode(err error) int {
+	switch code := exitCode(err); code {
+	case exitUsage, exitNotFound, exitInterrupted:
+		return code
+	}
+	return runExitCode(err)
 }
 
 // kindName is the word for an exit code in JSON errors.

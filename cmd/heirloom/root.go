@@ -28,9 +28,9 @@ The store is named by --store or HEIRLOOM_STORE, else by heirloom.toml found
 upward from here, else by your own configuration; else it is ./.heirloom.
 
 Exit codes: 0 ok, 1 other, 2 usage, 3 not found, 4 exists or ambiguous,
-5 permission, 6 corrupt, 7 unavailable, 130 interrupted. "run" returns the job's
-own code; 4 when it may not start (--resume), 125 when heirloom itself failed,
-126 not executable, 127 not found.`
+5 permission, 6 corrupt, 7 unavailable, 130 interrupted. "run" and "wait" return
+the job's own code; 4 when it may not start (--resume), 125 when heirloom itself
+failed, 126 not executable, 127 not found.`
 
 const rootExample = `  heirloom demo                                     a real pipeline, in seconds
   heirloom run --name train -- python train.py      run a job and record it
@@ -58,12 +58,13 @@ func newRoot(a *app) *cobra.Command {
 			return a.flags.check(c)
 		},
 	}
-	root.AddGroup(&cobra.Group{ID: "record", Title: "Record:"}, &cobra.Group{ID: "ask", Title: "Ask:"}, &cobra.Group{ID: "move", Title: "Move bytes:"}, &cobra.Group{ID: "else", Title: "Else:"})
+	root.AddGroup(&cobra.Group{ID: "record", Title: "Record:"}, &cobra.Group{ID: "follow", Title: "Follow jobs:"}, &cobra.Group{ID: "ask", Title: "Ask:"}, &cobra.Group{ID: "move", Title: "Move bytes:"}, &cobra.Group{ID: "else", Title: "Else:"})
 	addGroup(root, "record", newDemo(a), newInit(a), newRun(a), newRerun(a), newStart(a), newBeat(a), newFinish(a), newAdd(a))
+	addGroup(root, "follow", newJobs(a), newStatus(a), newLogs(a), newWait(a), newCancel(a), newDelete(a), newDescribe(a), newSchedulers(a), newRunopts(a), newComponents(a))
 	addGroup(root, "ask", newRuns(a), newShow(a), newLineage(a))
 	addGroup(root, "move", newArtifact(a), newCheckpoint(a), newDataset(a), newStore(a))
 	addGroup(root, "else", newDoctor(a), newFsck(a), newConfig(a), newVersion(a))
-	root.AddCommand(newDemoStep(a), newSlurmBatch(a), newSlurmTask(a))
+	root.AddCommand(newDemoStep(a), newSlurmBatch(a), newSlurmTask(a), newRanks(a), newSupervise(a))
 	root.SetHelpCommand(newHelp())
 	root.SetVersionTemplate("heirloom {{.Version}}\n")
 	root.SetHelpCommandGroupID("else")
@@ -202,7 +203,7 @@ func atLeastOne(name string) cobra.PositionalArgs {
 func completeFormats(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	offered := documentFormats()
 	switch c.Name() {
-	case "runs", "show", "explain", "ls", "du", "verify", "prune", "head", "check":
+	case "runs", "jobs", "status", "schedulers", "components", "show", "explain", "ls", "du", "verify", "prune", "head", "check":
 		offered = render.ListFormats
 	case "lineage":
 		offered = render.LineageFormats

@@ -18,8 +18,15 @@ import (
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
 )
 
-const runHelp = `Run a command on this machine and record it: the command, git commit, host, user,
+const runHelp = `Run a command, or a component, and record it: the command, git commit, host, user,
 times and exit; its parameters, metrics, logs; what it used and what it made.
+
+Behind "--" stands a command. Without it a first word that is the name of a component
+(heirloom components), or a file of one, starts that, with its own options behind it.
+-s names the scheduler, --cfg its options. On this machine the job runs in the
+foreground, or with --detach under a supervisor that outlives this command; elsewhere
+the command returns when the job is submitted, unless --wait. Then its id is on stdout,
+for status, logs, wait and cancel.
 
 The first line on stderr says store, run id and output directory. The job finds
 them in HEIRLOOM_STORE, HEIRLOOM_RUN_ID and HEIRLOOM_OUTPUT_DIR, writes what it
@@ -60,6 +67,8 @@ Flags stand before the command; "--" between them is good style.`
 
 const runExample = `  heirloom run -- python train.py --lr 0.1
   heirloom run --name finetune --source train-x7f2#model --params params.toml -- ./finetune
+  heirloom run --detach --replicas 4 -- ./worker
+  heirloom run -s slurm --cfg partition=gpu,time=60 dist.ddp -j 2x8 --script train.py -- --lr 0.1
   heirloom run --run slurm://torchx/train-$SLURM_JOB_ID -- ./train.sh
   heirloom run --input clicks@2026-11-20 --output /data/big.bin --hash size -- make model`
 
@@ -75,24 +84,40 @@ type runFlags struct {
 	hasRunID                               bool // --run was given, if only as an empty text
 	resume                                 string
 	force                                  bool
+	launchFlags
 }
 
 func newRun(a *app) *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
-		Use:     "run [flags] -- COMMAND [ARG...]",
-		Short:   "run a command and record it",
+		Use:     "run [flags] -- COMMAND [ARG...] | COMPONENT [OPTION...]",
+		Short:   "run a command or component and record it",
 		Long:    runHelp,
 		Example: runExample,
-		Args:    atLeastOne("COMMAND"),
+		Args: func(c *cobra.Command, args []string) error {
+			if f.stdin {
+				return takes("")(c, args)
+			}
+			return atLeastOne("COMMAND")(c, args)
+		},
 
-		ValidArgsFunction: files,
+		ValidArgsFunction: a.completeRunnable,
 		RunE: func(c *cobra.Command, args []string) error {
+			if f.stdin {
+				var err error
+				if args, err = a.readRequest(c, &f); err != nil {
+					return err
+				}
+			}
 			f.hasRunID = c.Flags().Changed("run") || c.Flags().Changed("run-id")
-			if err := f.checkResume(c); err != nil {
+			if err := errors.Join(f.checkResume(c), f.check(c)); err != nil {
 				return err
 			}
-			return a.runRun(c, args, f)
+			err := a.runRun(c, args, f)
+			if errors.Is(err, errHelped) {
+				return nil
+			}
+			return err
 		},
 	}
 	flags := c.Flags()
@@ -115,6 +140,7 @@ func newRun(a *app) *cobra.Command {
 	flags.StringVar(&f.runID, "run-id", "", "") // as it was first called
 	_ = flags.MarkHidden("run-id")
 	flags.StringArrayVar(&f.workspaces, "workspace", nil, "`DIR` to keep, and to start the command in; [ROLE=]DIR[:SUBDIR], may be repeated")
+	f.launchFlags.register(c, a)
 	register(c, "source", a.completeRun)
 	register(c, "hash", fixed(hashModes()))
 	register(c, "resume", fixed(resumeModes()))
@@ -132,6 +158,10 @@ func (a *app) runRun(c *cobra.Command, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	what, err := a.whatToRun(c, args, f)
+	if err != nil {
+		return err
+	}
 	p, err := a.open(c.Context(), settings)
 	if err != nil {
 		return err
@@ -139,6 +169,9 @@ func (a *app) runRun(c *cobra.Command, args []string, f runFlags) error {
 	job, err := a.job(c.Context(), p, settings, args, f)
 	if err != nil {
 		return err
+	}
+	if scheduler := schedulerOf(f, settings); what.component != nil || !f.simple(scheduler) {
+		return a.launchPlan(c, p, job, what, f, scheduler)
 	}
 	if job.Launch, err = a.launch(); err != nil {
 		return err
@@ -155,20 +188,31 @@ func (a *app) runRun(c *cobra.Command, args []string, f runFlags) error {
 
 // carryOut runs a job in the foreground, tells of it, and ends as it ended.
 func (a *app) carryOut(c *cobra.Command, p place, job runner.Job) error {
-	doubts := p.doubts(c.Context(), job.Sources)
+	ctx := c.Context()
+	doubts := p.doubts(ctx, job.Sources)
 	launcher := runner.NewLauncher(p.store, p.tracker)
 	launcher.Version = readVersion().Version
 	outputDir := ""
-	result, err := launcher.Run(c.Context(), job, func(s runner.Started) {
+	result, err := launcher.Run(ctx, job, func(s runner.Started) {
 		outputDir = s.OutputDir
-		a.note("heirloom: store %s, run %s, output %s", store.RedactURL(s.Store), s.RunID, s.OutputDir)
-		for _, notice := range s.Notices {
-			a.note("heirloom: %s", notice)
-		}
-		for _, doubt := range doubts {
-			a.warn("%s", doubt)
-		}
+		a.tellStart(s, doubts)
 	})
+	return a.ran(p, result, outputDir, err)
+}
+
+// tellStart says what is known when a job starts.
+func (a *app) tellStart(s runner.Started, doubts []string) {
+	a.note("heirloom: store %s, run %s, output %s", store.RedactURL(s.Store), s.RunID, s.OutputDir)
+	for _, notice := range s.Notices {
+		a.note("heirloom: %s", notice)
+	}
+	for _, doubt := range doubts {
+		a.warn("%s", doubt)
+	}
+}
+
+// ran tells how a job in the foreground ended, and is its exit code as an error.
+func (a *app) ran(p place, result runner.Result, outputDir string, err error) error {
 	for _, w := range result.Warnings {
 		if err == nil || !strings.Contains(err.Error(), w) { // else it is told as the error
 			a.warn("%s", w)
@@ -241,6 +285,12 @@ func (a *app) job(ctx context.Context, p place, c *config.Config, args []string,
 			return runner.Job{}, err
 		}
 	}
+	if f.parent != "" {
+		if job.Parent, err = p.writable(ctx, f.parent); err != nil {
+			return runner.Job{}, err
+		}
+	}
+	job.Session = f.session
 	if job.Params, err = f.parameters(); err != nil {
 		return runner.Job{}, err
 	}
@@ -325,29 +375,4 @@ func (p place) doubts(ctx context.Context, sources []tracker.Source) []string {
 		}
 	}
 	return list
-}
-
-// ranRun is a run that ended, as run --json prints it; fields are only ever added.
-type ranRun struct {
-	Run       tracker.RunID `json:"run"`
-	State     tracker.State `json:"state"`
-	ExitCode  int           `json:"exit_code"` // as a shell shows it: 128+n after signal n
-	Signal    *string       `json:"signal"`    // "SIGKILL", …; null = the job exited by itself
-	Store     string        `json:"store"`
-	OutputDir string        `json:"output_dir"`
-	Started   time.Time     `json:"started"`
-	Ended     time.Time     `json:"ended"`
-	Artifacts int           `json:"artifacts"` // how many were registered
-	Warnings  []string      `json:"warnings"`
-}
-
-func newRanRun(r runner.Result, url, outputDir string) ranRun {
-	ran := ranRun{
-		Run: r.RunID, State: r.State, ExitCode: r.ExitCode, Store: url, OutputDir: outputDir,
-		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Artifacts: r.Artifacts, Warnings: append([]string{}, r.Warnings...),
-	}
-	if r.Signal != "" {
-		ran.Signal = &r.Signal
-	}
-	return ran
 }

@@ -16,5 +16,5 @@ func newStore(a *app) *cobra.Command {
 		Example: `  heirloom store ls -l runs
   heirloom store put model.bin models/model.bin
   heirloom store get s3://bucket/models ./models`,
-	}, newStoreLs(a), newStoreCat(a), newStorePut(a), newStoreGet(a), newStoreSync(a), newStoreLayout(a), newStoreDu(a), newStoreRm(a), newStoreCheck(a))
+	}, newStoreLs(a), newStoreCat(a), newStorePut(a), newStoreGet(a), newStoreSync(a), newStoreLayout(a), newStoreDu(a), newStoreRm(a), newStoreCheck(a), newStoreCopy(a))
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ import (
 type traffic struct {
 	mu     sync.Mutex // guards stores
 	stores []*store.Store
+
+	runners []io.Closer // what is to be closed with the command beside them
 }
 
 // keep remembers a store for the statistics and for closing.
@@ -28,6 +31,11 @@ func (t *traffic) keep(s *store.Store) {
 // finish prints the statistics if asked, and closes the stores. The error is the first of closing.
 func (a *app) finish() error {
 	var first error
+	for _, r := range a.runners {
+		if err := r.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
 	if a.flags.stats {
 		fmt.Fprintln(a.stderr, a.summary())
 	}

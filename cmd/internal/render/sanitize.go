@@ -27,6 +27,19 @@ func Sanitize(name string) string {
 	return b.String()
 }
 
+// SanitizeLines is Sanitize for a text of several lines, which keeps its breaks and tabs.
+func SanitizeLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		cells := strings.Split(line, "\t")
+		for j := range cells {
+			cells[j] = Sanitize(cells[j])
+		}
+		lines[i] = strings.Join(cells, "\t")
+	}
+	return strings.Join(lines, "\n")
+}
+
 // spell returns a rune as it is, or spelled out.
 func spell(r rune) string {
 	switch {

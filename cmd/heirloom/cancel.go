@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/heirloom-ml/heirloom/cmd/internal/render"
+	"github.com/heirloom-ml/heirloom/runner"
+)
+
+// endFlags are what cancel and delete are told.
+type endFlags struct {
+	grace   time.Duration
+	force   bool
+	session string
+}
+
+func (f *endFlags) register(c *cobra.Command) {
+	flags := c.Flags()
+	flags.DurationVar(&f.grace, "grace", 0, "`TIME` from SIGTERM to SIGKILL (default: as the job was started with)")
+	flags.BoolVar(&f.force, "force", false, "also a job of another session")
+	flags.StringVar(&f.session, "session", "", "`NAME` of the session that the job was submitted in (default torchx)")
+}
+
+// options are those of the library; the command says where there was nothing to do.
+func (f *endFlags) options(c *cobra.Command) (*runner.EndOptions, error) {
+	if f.grace < 0 {
+		return nil, usagef(c.CommandPath(), "--grace is %s, want 0 or more", f.grace)
+	}
+	return &runner.EndOptions{CancelOptions: runner.CancelOptions{Grace: f.grace}, Force: f.force, MustExist: true}, nil
+}
+
+func newCancel(a *app) *cobra.Command {
+	var f endFlags
+	var wait bool
+	c := &cobra.Command{
+		Use:   "cancel RUN",
+		Short: "ask a job to end",
+		Long: `Ask a job to end: SIGTERM to all of it, after the grace time SIGKILL, and no
+further attempt. The command does not wait for that unless --wait is given. A job
+that has ended is left alone; one that nobody knows is exit code 3. A job of
+another session is refused without --force.`,
+		Example:           "  heirloom cancel train-x7f2 --grace 2m\n  heirloom cancel train-x7f2 --wait",
+		Args:              takes("RUN"),
+		ValidArgsFunction: a.completeRuns,
+		RunE: func(c *cobra.Command, args []string) error {
+			opts, err := f.options(c)
+			if err != nil {
+				return err
+			}
+			return a.endJob(c.Context(), args[0], f.session, func(l *launched) error {
+				if err := l.runner.Cancel(c.Context(), l.handle, opts); err != nil || !wait {
+					return err
+				}
+				_, err := l.runner.Wait(c.Context(), l.handle, &runner.WaitOptions{Every: time.Second})
+				return err
+			})
+		},
+	}
+	f.register(c)
+	c.Flags().BoolVar(&wait, "wait", false, "wait until it has ended")
+	return c
+}
+
+func newDelete(a *app) *cobra.Command {
+	var f endFlags
+	c := &cobra.Command{
+		Use:   "delete RUN",
+		Short: "end a job and have its scheduler forget it",
+		Long: `End a job, if it has not ended, and have its scheduler forget it with its logs
+there. What is recorded of the run, and its outputs, stay. A job that nobody knows
+is exit code 3; one of another session is refused without --force.`,
+		Example:           "  heirloom delete train-x7f2",
+		Args:              takes("RUN"),
+		ValidArgsFunction: a.completeRuns,
+		RunE: func(c *cobra.Command, args []string) error {
+			opts, err := f.options(c)
+			if err != nil {
+				return err
+			}
+			return a.endJob(c.Context(), args[0], f.session, func(l *launched) error {
+				return l.runner.Delete(c.Context(), l.handle, opts)
+			})
+		},
+	}
+	f.register(c)
+	return c
+}
+
+// endJob finds an app, does what is to be done to it, and says so.
+func (a *app) endJob(ctx context.Context, text, session string, do func(*launched) error) error {
+	format, err := a.format(documentFormats())
+	if err != nil {
+		return err
+	}
+	l, err := a.launched(ctx, text, session)
+	if err != nil {
+		return err
+	}
+	before, err := l.runner.Status(ctx, l.handle)
+	if err == nil {
+		err = do(l)
+	}
+	if err != nil {
+		return err
+	}
+	if format != render.Table {
+		return a.printJSON(endedJob{Run: l.handle.String(), Before: string(before.State)})
+	}
+	if before.State.Terminal() {
+		a.note("%s had ended: %s", l.handle, before.State)
+		return nil
+	}
+	a.note("%s", l.handle)
+	return nil
+}
+
+// endedJob is what cancel and delete print.
+type endedJob struct {
+	Run    string `json:"run"`
+	Before string `json:"before"` // its state when it was asked to end
+}
