@@ -76,3 +76,5 @@ func unknownApp(h runner.Handle) error {
 	return &store.Error{Op: "find Slurm job", Key: h.String(), Kind: store.ErrNotExist,
 		Err: errText("no such app was submitted from here")}
 }
+
+func isGone(err error) bool { return errors.Is(err, store.ErrNotExist) }
