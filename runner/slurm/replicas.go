@@ -203,7 +203,11 @@ func (b *batch) collect(srunErr error) (process.Exit, error) {
 	if exit.Code == 0 {
 		exit.Code = runner.NoExitCode
 	}
-	return exit, fmt.Errorf("replicas that did not say how they ended: %s (srun: %v)", strings.Join(lost, ", "), srunErr)
+	err := fmt.Errorf("replicas did not say how they ended: %s", strings.Join(lost, ", "))
+	if srunErr != nil {
+		err = fmt.Errorf("%w; srun: %w", err, srunErr)
+	}
+	return exit, err
 }
 
 // firstHost is a name of the first node under which the others reach it, "" if the

@@ -177,15 +177,14 @@ func (l *lab) checkTraining(h, before runner.Handle) {
 	if run.State != tracker.Succeeded || len(run.Attempts) != 2 || run.Attempts[1].End == nil {
 		l.t.Fatalf("recorded: %s, %+v", run.State, run.Attempts)
 	}
-	ids, err := l.tracker.RunIDs(l.t.Context(), ""), error(nil)
 	var all []tracker.RunID
-	for id, err := range ids {
+	for id, err := range l.tracker.RunIDs(l.t.Context(), "") {
 		if err != nil {
 			l.t.Fatal(err)
 		}
 		all = append(all, id)
 	}
-	if err != nil || len(all) != 2 {
+	if len(all) != 2 {
 		l.t.Errorf("the runs are %v", all)
 	}
 	var artifacts []string

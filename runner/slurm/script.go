@@ -9,13 +9,13 @@ import (
 	"github.com/heirloom-ml/heirloom/runner"
 )
 
+// The hidden commands of the program that a node runs. Each takes the job directory.
 const (
-	programName = "heirloom"
-	// BatchCommand and TaskCommand are the hidden commands of the program that a node
-	// runs: each takes the job directory.
-	BatchCommand = "slurm-batch"
-	TaskCommand  = "slurm-task"
+	BatchCommand = "slurm-batch" // calls RunBatch
+	TaskCommand  = "slurm-task"  // calls RunTask
 )
+
+const programName = "heirloom"
 
 // prepare makes the request of a plan. It reads the user's script, if there is one,
 // and writes nothing.

@@ -39,7 +39,7 @@ func (b *batch) runScript(ctx context.Context, path string, environ []string) (p
 	if err := runner.WriteReplicaExit(file, r); err != nil {
 		b.warn("%v", err)
 	}
-	ended := make(chan error)
+	ended := make(chan struct{})
 	relayed := make(chan struct{})
 	go func() { defer close(relayed); b.relay(ctx, told, ended) }()
 	exit, err := proc.Wait(ctx)
@@ -64,7 +64,7 @@ func (b *batch) runScript(ctx context.Context, path string, environ []string) (p
 }
 
 // relay passes on what the batch script hears, the first SIGTERM alone.
-func (b *batch) relay(ctx context.Context, told chan<- os.Signal, ended <-chan error) {
+func (b *batch) relay(ctx context.Context, told chan<- os.Signal, ended <-chan struct{}) {
 	tick := time.NewTicker(b.Poll)
 	defer tick.Stop()
 	end := func(why string) {
