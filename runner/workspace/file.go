@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -87,7 +88,7 @@ type verifier struct {
 func (v *verifier) Read(p []byte) (int, error) {
 	n, err := v.r.Read(p)
 	v.h.Write(p[:n])
-	if err == io.EOF && store.DigestFrom(v.h) != v.want {
+	if errors.Is(err, io.EOF) && store.DigestFrom(v.h) != v.want {
 		err = v.fail()
 	}
 	return n, err
