@@ -140,7 +140,7 @@ func newRun(a *app) *cobra.Command {
 	flags.StringVar(&f.runID, "run-id", "", "") // as it was first called
 	_ = flags.MarkHidden("run-id")
 	flags.StringArrayVar(&f.workspaces, "workspace", nil, "`DIR` to keep, and to start the command in; [ROLE=]DIR[:SUBDIR], may be repeated")
-	f.launchFlags.register(c, a)
+	f.register(c, a)
 	register(c, "source", a.completeRun)
 	register(c, "hash", fixed(hashModes()))
 	register(c, "resume", fixed(resumeModes()))
