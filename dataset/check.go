@@ -28,6 +28,7 @@ const (
 	RuleUnlisted    CheckRule = "unlisted"     // a file that the manifest does not list
 	RuleSize        CheckRule = "size"         // a file is not as long as the manifest says
 	RuleFooter      CheckRule = "footer"       // a file is cut short, damaged, or no Parquet
+	RuleChanged     CheckRule = "changed"      // a file was written again since it was adopted
 	RuleRows        CheckRule = "rows"         // a footer and the manifest disagree on the number of rows
 	RuleSchema      CheckRule = "schema"       // a file has other columns than the first one, or than the manifest says
 	RuleDrift       CheckRule = "schema-drift" // the columns are other than those of the dataset compared with
@@ -50,7 +51,10 @@ type CheckFinding struct {
 type CheckOptions struct {
 	ReadData bool         // decode every page, where the default is footers alone
 	Manifest store.Digest // of the manifest, as it was committed; "" = not known
-	Like     *Reader      // a dataset whose columns this one should have, such as the version before; nil = none
+	// Adopted is the manifest of data that lie where others put them (Dataset.Manifest), nil
+	// of all others.
+	Adopted *Manifest
+	Like    *Reader // a dataset whose columns this one should have, such as the version before; nil = none
 }
 
 // CheckReport is what Check found.
@@ -152,7 +156,7 @@ func (c *checker) expected(ctx context.Context, f *found) ([]File, map[string]st
 	for _, object := range f.data {
 		there[f.name(object)] = object
 	}
-	if f.manifest && c.readManifest(ctx) {
+	if c.report.Manifest = c.opts.Adopted; c.report.Manifest != nil || f.manifest && c.readManifest(ctx) {
 		return c.listed(c.report.Manifest, there), there
 	}
 	var list []File
@@ -196,6 +200,9 @@ func (c *checker) listed(m *Manifest, there map[string]store.Object) []File {
 			c.find(RuleMissing, c.dir.Join(file.Name), "the manifest lists it, but it is gone")
 		case object.Size != file.Bytes:
 			c.find(RuleSize, object.Key, "it has %d bytes, %d in the manifest", object.Size, file.Bytes)
+		case c.opts.Adopted != nil && file.SHA256 == "" && object.Version != file.Version:
+			c.find(RuleChanged, object.Key, "it was written again since it was adopted; give it another name with heirloom dataset add")
+			fallthrough
 		default:
 			list = append(list, file)
 		}
@@ -284,11 +291,23 @@ func (c *checker) checkFile(ctx context.Context, object store.Object, file File)
 		c.find(RuleRows, object.Key, "its footer says %d rows, the manifest %d", p.rows, told)
 	}
 	if c.opts.ReadData {
-		if err := p.readAll(ctx, file.SHA256); err != nil {
+		if err := c.readFile(ctx, p, file); err != nil {
 			c.findError(RuleData, object.Key, err)
 		}
 	}
 	return p.schema
+}
+
+// readFile decodes all pages, and compares checksums.
+func (c *checker) readFile(ctx context.Context, p *part, file File) error {
+	if err := p.readAll(ctx, file.SHA256); err != nil || c.opts.Adopted == nil || file.SHA256 == "" {
+		return err
+	}
+	sum, err := digestOf(ctx, c.store, p.key)
+	if err == nil && sum != file.SHA256 {
+		err = errSum(p.key, sum, file.SHA256)
+	}
+	return err
 }
 
 // checkSchemas compares the columns of all files.
@@ -302,7 +321,7 @@ func (c *checker) checkSchemas(files []File, schemas []*arrow.Schema, there map[
 			c.find(RuleSchema, there[files[i].Name].Key, "its columns are other than those of %s: %s", files[first].Name, differ(schemas[first], schema))
 		}
 	}
-	if m := c.report.Manifest; m != nil && !slices.EqualFunc(m.Schema, fields(schemas[first]), sameField) {
+	if m := c.report.Manifest; m != nil && m != c.opts.Adopted && !slices.EqualFunc(m.Schema, fields(schemas[first]), sameField) {
 		c.find(RuleSchema, there[files[first].Name].Key, "its columns are not those of the manifest")
 	}
 	if c.opts.Like != nil && !sameFields(c.opts.Like.stored, schemas[first]) {

@@ -69,9 +69,13 @@ func (p *part) readBlocks(ctx context.Context, sum store.Digest) error {
 		hash.Write(block)
 	}
 	if got := store.Digest(hex.EncodeToString(hash.Sum(nil))); got != sum {
-		return failure("read", p.key, store.ErrCorrupt, fmt.Errorf("%w: its SHA-256 is %s, %s in the manifest", errChecksum, got, sum))
+		return errSum(p.key, got, sum)
 	}
 	return nil
+}
+
+func errSum(key store.Key, got, want store.Digest) error {
+	return failure("read", key, store.ErrCorrupt, fmt.Errorf("%w: its SHA-256 is %s, %s in the manifest", errChecksum, got, want))
 }
 
 // maxCRCFile bounds what is read of a checksum file: enough for 100 GiB.

@@ -16,7 +16,7 @@
 //	heirloom/datasets/<fingerprint>             the commit, created once and last: type Commit
 //	heirloom/datasets/<fingerprint>.<n>         the same after it was pruned n times
 //	heirloom/datasets/name/<name>/<version>     what a name means, created once: type Label
-//	heirloom/datasets/adopted/<fingerprint>/    the manifest of data that lie elsewhere
+//	heirloom/datasets/adopted/<fingerprint>/    the manifest of train of data that lie elsewhere; below it val/ and test/
 //	heirloom/datasets/mark/<fingerprint>        it is to be deleted
 //
 // Of those who stage one dataset at once, one holds the lease and produces, and

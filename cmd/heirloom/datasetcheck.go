@@ -29,7 +29,9 @@ files, a commit that is missing, jobs that run or died, files of other columns, 
 checksum files of Hadoop; and of a version its columns against those of the version
 before, or against --like (itself, where they are meant to differ). DATASET is a name, the beginning of a fingerprint, or the path
 or URL of any Parquet file or directory. Footers alone are read, or with --read-data
-every byte: all pages are decoded, and all checksums compared.
+every byte: all pages are decoded, and all checksums compared. What was added where it
+lies is held against what dataset add found there: its names, sizes and versions, or with
+--read-data there and here its bytes.
 
 Exit codes: 0 nothing is wrong; 6 something is; 3 there is no dataset; 7 a file could
 not be read.`,
@@ -75,7 +77,12 @@ func (a *app) datasetCheck(c *cobra.Command, text string, f checkFlags) error {
 	}
 	var list []render.DatasetCheck
 	for _, s := range splits {
-		opts.Manifest = s.manifest
+		opts.Manifest, opts.Adopted = s.manifest, nil
+		if s.adopted {
+			if opts.Adopted, err = (&dataset.Dataset{Commit: *s.commit}).Manifest(c.Context(), s.home, s.name); err != nil {
+				return err
+			}
+		}
 		report, err := dataset.Check(c.Context(), s.spot.store, s.spot.key, &opts)
 		if err != nil {
 			return err

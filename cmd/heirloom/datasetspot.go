@@ -18,6 +18,7 @@ type datasetSplit struct {
 	manifest store.Digest // as it was committed; "" = not known
 	commit   *dataset.Commit
 	home     *store.Store // of the commit
+	adopted  bool         // it lies where others put it, and its manifest in home
 	label    dataset.Ref
 }
 
@@ -56,7 +57,7 @@ func (a *app) splitsOf(ctx context.Context, found *spots, d *dataset.Dataset, re
 			if one.spot, err = found.at(ctx, split.URL); err != nil {
 				return nil, err
 			}
-			one.manifest = ""
+			one.manifest, one.adopted = "", true
 		}
 		list = append(list, one)
 	}
