@@ -18,7 +18,7 @@ func TestFakeConforms(t *testing.T) {
 		}
 	})
 	runnertest.RunConformance(t, runnertest.Harness{
-		Scheduler: "fake", Volatile: true, Local: true,
+		Scheduler: "fake", Local: true,
 		Open: func(*testing.T) runner.Scheduler { return fake },
 		Dir:  func(t *testing.T) string { return t.TempDir() },
 	})

@@ -31,7 +31,6 @@ type Harness struct {
 	Runner   *runner.Options
 	Resource runner.Resource // of each replica
 
-	Volatile bool                 // its state is that of what Open returned, which returns the same each time
 	Policies []runner.RetryPolicy // that it has; nil = RetryApplication
 	// Patience is how long one step may take; 0 = 2 min.
 	Patience time.Duration

@@ -159,7 +159,7 @@ func TestMutant(t *testing.T) {
 	m := &mutant{runnertest.NewFake(t.TempDir(), []string{"PATH=" + os.Getenv("PATH")}), name}
 	t.Cleanup(func() { _ = m.Shut() })
 	runnertest.RunConformance(t, runnertest.Harness{
-		Scheduler: "fake", Volatile: true, Patience: 10 * time.Second,
+		Scheduler: "fake", Patience: 10 * time.Second,
 		Open: func(*testing.T) runner.Scheduler { return m },
 		Dir:  func(t *testing.T) string { return t.TempDir() },
 	})
