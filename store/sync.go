@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/heirloom-ml/heirloom/store/internal/settle"
+	"github.com/heirloom-ml/heirloom/store/internal/syncjournal"
 )
 
 const (
@@ -79,7 +80,7 @@ type Sync struct {
 
 	mu      sync.Mutex // guards what follows, held for a whole pass
 	judge   *settle.Judge
-	journal *syncJournal
+	journal *syncjournal.File
 	listed  bool // the prefix was listed, or written to
 	closed  bool
 }
@@ -108,7 +109,7 @@ func (s *Store) NewSync(dir string, prefix Key, opts *SyncOptions) (*Sync, error
 	}
 	var err error
 	name := "sent-" + string(DigestOf([]byte(s.KeyURL(prefix))))[:16]
-	if y.journal, err = openSyncJournal(filepath.Join(y.state, name)); err != nil {
+	if y.journal, err = syncjournal.Open(filepath.Join(y.state, name)); err != nil {
 		return nil, s.wrap("sync", y.state, err)
 	}
 	y.judge = settle.New(dir, settle.Options{Stable: y.opts.Stable, Now: y.opts.Now})
@@ -184,7 +185,7 @@ func (y *Sync) Close() error {
 		return nil
 	}
 	y.closed = true
-	return y.store.wrap("sync", y.state, errors.Join(y.judge.Close(), y.journal.close()))
+	return y.store.wrap("sync", y.state, errors.Join(y.judge.Close(), y.journal.Close()))
 }
 
 // writer is what a pass may think of who writes the files.

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/heirloom-ml/heirloom/store/internal/syncjournal"
 )
 
 // deleteGone removes what was sent and is no longer in the directory: pointers
@@ -45,33 +47,33 @@ func (p *syncPass) deleteWhere(ctx context.Context, wanted func(path string) boo
 	for _, item := range p.items {
 		here[item.path] = true
 	}
-	var gone []syncRecord
-	for _, rec := range p.journal.all() {
+	var gone []syncjournal.Record
+	for _, rec := range p.journal.All() {
 		if !here[rec.Path] && rec.Sent && !rec.Elsewhere && wanted(rec.Path) && p.gone(rec) && !p.heldByOther(ctx, rec.Path) {
 			gone = append(gone, rec)
 		}
 	}
-	rank := func(rec syncRecord) int {
+	rank := func(rec syncjournal.Record) int {
 		if m := markOf(rec.Path, func() string { return "any" }); m != nil {
 			return m.rank
 		}
 		return 0
 	}
-	slices.SortStableFunc(gone, func(a, b syncRecord) int { return cmp.Compare(rank(b), rank(a)) })
+	slices.SortStableFunc(gone, func(a, b syncjournal.Record) int { return cmp.Compare(rank(b), rank(a)) })
 	for _, rec := range gone {
 		if err := p.remove(ctx, p.key(rec.Path)); err != nil {
 			p.errs = append(p.errs, err)
 			return
 		}
 		rec.Gone = true
-		_ = p.journal.put(rec)
+		_ = p.journal.Put(rec)
 		p.report.Deleted++
 	}
 }
 
 // gone says whether the object is still the one that was sent, and its file is
 // not there.
-func (p *syncPass) gone(rec syncRecord) bool {
+func (p *syncPass) gone(rec syncjournal.Record) bool {
 	obj, there := p.objects[p.key(rec.Path)]
 	if !there || obj.Version != rec.Version || strings.HasPrefix(rec.Path, ownDir+"/") {
 		return false

@@ -69,7 +69,7 @@ func (p *syncPass) guardMarks(ctx context.Context, u *syncUnit) {
 		}
 		m.sent = false
 		if m.digest != "" {
-			_ = p.journal.put(p.record(m))
+			_ = p.journal.Put(p.record(m))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/heirloom-ml/heirloom/store/internal/settle"
+	"github.com/heirloom-ml/heirloom/store/internal/syncjournal"
 )
 
 // manifestFile is the form in which the store says what was mirrored, the last
@@ -54,7 +55,7 @@ const manifestRecord = ownDir + "/manifest"
 func (p *syncPass) readManifest(ctx context.Context) error {
 	key := SyncManifest(p.prefix, p.opts.Replica)
 	obj, there := p.objects[key]
-	rec, _ := p.journal.get(manifestRecord)
+	rec, _ := p.journal.Get(manifestRecord)
 	if !there || rec.Version == obj.Version {
 		return nil
 	}
@@ -75,15 +76,15 @@ func (p *syncPass) readManifest(ctx context.Context) error {
 // manifest.
 func (p *syncPass) adopt(files manifest) {
 	for _, e := range files {
-		rec, _ := p.journal.get(e.Path)
+		rec, _ := p.journal.Get(e.Path)
 		obj, there := p.objects[p.key(e.Path)]
 		if !there || obj.Version != e.Version || rec.Sent && rec.Version == e.Version {
 			continue
 		}
 		crc, _ := strconv.ParseUint(e.CRC32C, 16, 32) // 0 of what is none, and the bytes are named by SHA256
-		_ = p.journal.put(syncRecord{
+		_ = p.journal.Put(syncjournal.Record{
 			Path: e.Path, Identity: settle.Identity{Size: e.Size, Modified: e.ModTime.UnixNano()}, Mode: uint32(e.Mode),
-			SHA256: e.SHA256, CRC32C: uint32(crc), Young: true, Sent: true, Version: e.Version, Elsewhere: true,
+			SHA256: string(e.SHA256), CRC32C: uint32(crc), Young: true, Sent: true, Version: e.Version, Elsewhere: true,
 		})
 	}
 }
@@ -103,7 +104,7 @@ func parseManifest(body []byte) (replica string, known manifest) {
 }
 
 func (p *syncPass) noteManifest(body []byte, version string) {
-	_ = p.journal.put(syncRecord{Path: manifestRecord, SHA256: DigestOf(body), Version: version})
+	_ = p.journal.Put(syncjournal.Record{Path: manifestRecord, SHA256: string(DigestOf(body)), Version: version})
 }
 
 // writeManifest says what the store holds, and what is about to be sent, if that
@@ -111,10 +112,10 @@ func (p *syncPass) noteManifest(body []byte, version string) {
 func (p *syncPass) writeManifest(ctx context.Context, about []*syncItem) error {
 	body := p.manifest(about)
 	key := SyncManifest(p.prefix, p.opts.Replica)
-	rec, said := p.journal.get(manifestRecord)
+	rec, said := p.journal.Get(manifestRecord)
 	obj, there := p.objects[key]
 	empty := !said && !there && !bytes.Contains(body, []byte(`"path"`))
-	if empty || there && rec.SHA256 == DigestOf(body) && rec.Version == obj.Version {
+	if empty || there && rec.SHA256 == string(DigestOf(body)) && rec.Version == obj.Version {
 		return nil
 	}
 	obj, err := p.store.PutFrom(ctx, key, bytes.NewReader(body), int64(len(body)))
@@ -133,7 +134,7 @@ func (p *syncPass) writeManifest(ctx context.Context, about []*syncItem) error {
 // manifest renders what the journal knows to be in the store.
 func (p *syncPass) manifest(about []*syncItem) []byte {
 	entries := manifest{}
-	for _, rec := range p.journal.all() {
+	for _, rec := range p.journal.All() {
 		if rec.Sent && p.stands(rec) {
 			entries[rec.Path] = entryOf(rec)
 		}
@@ -150,16 +151,16 @@ func (p *syncPass) manifest(about []*syncItem) []byte {
 	return append(body, '\n')
 }
 
-func entryOf(rec syncRecord) manifestEntry {
+func entryOf(rec syncjournal.Record) manifestEntry {
 	return manifestEntry{
-		Path: rec.Path, Size: rec.Identity.Size, SHA256: rec.SHA256, CRC32C: fmt.Sprintf("%08x", rec.CRC32C),
+		Path: rec.Path, Size: rec.Identity.Size, SHA256: Digest(rec.SHA256), CRC32C: fmt.Sprintf("%08x", rec.CRC32C),
 		Version: rec.Version, Mode: fs.FileMode(rec.Mode), ModTime: time.Unix(0, rec.Identity.Modified).UTC(),
 	}
 }
 
 // stands says whether the object that was sent is there: it was listed, or sent
 // since. Of what was lost the journal is told.
-func (p *syncPass) stands(rec syncRecord) bool {
+func (p *syncPass) stands(rec syncjournal.Record) bool {
 	obj, there := p.objects[p.key(rec.Path)]
 	return there && obj.Version == rec.Version
 }

@@ -122,9 +122,9 @@ func (p *syncPass) shortText(item *syncItem) string {
 func (p *syncPass) recall() {
 	vouched := p.vouchers()
 	for _, item := range p.items {
-		rec, ok := p.journal.get(item.path)
+		rec, ok := p.journal.Get(item.path)
 		if ok && rec.Identity == item.id && !rec.Young {
-			item.digest, item.crc = rec.SHA256, rec.CRC32C
+			item.digest, item.crc = Digest(rec.SHA256), rec.CRC32C
 		}
 		if item.digest != "" && p.holds(item) {
 			item.sent = true
@@ -174,8 +174,8 @@ func (p *syncPass) holds(item *syncItem) bool {
 	if !there || obj.Size != item.id.Size {
 		return false
 	}
-	rec, ok := p.journal.get(item.path)
-	if !ok || !rec.Sent || rec.Version != obj.Version || rec.SHA256 != item.digest {
+	rec, ok := p.journal.Get(item.path)
+	if !ok || !rec.Sent || rec.Version != obj.Version || Digest(rec.SHA256) != item.digest {
 		return false
 	}
 	p.noteSent(item, obj.Version) // it may look otherwise now

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/heirloom-ml/heirloom/store/internal/settle"
+	"github.com/heirloom-ml/heirloom/store/internal/syncjournal"
 )
 
 func (y *Sync) local(rel string) string { return filepath.Join(y.dir, filepath.FromSlash(rel)) }
@@ -111,7 +112,7 @@ func (p *syncPass) read(ctx context.Context, item *syncItem) {
 		p.unexpect(item)
 		return
 	}
-	_ = p.journal.put(p.record(item))
+	_ = p.journal.Put(p.record(item))
 }
 
 // coarseTick is that of the coarsest clock of a file system. What was changed
@@ -132,7 +133,7 @@ func (p *syncPass) hash(ctx context.Context, item *syncItem) error {
 		item.id = id
 	}
 	begun := time.Now() // the clock of the files, whatever the Sync's is
-	sum, crc := sha256.New(), crc32.New(castagnoli)
+	sum, crc := sha256.New(), crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	src := &fileSource{f: f, id: id, left: id.Size}
 	if _, err := io.CopyBuffer(io.MultiWriter(sum, crc), readFunc(func(b []byte) (int, error) {
 		if err := ctx.Err(); err != nil {
@@ -163,7 +164,7 @@ func (p *syncPass) compare(ctx context.Context, item *syncItem) (bool, error) {
 	if !there || obj.Size != item.id.Size || obj.Size <= smallBody {
 		return false, nil
 	}
-	rec, _ := p.journal.get(item.path)
+	rec, _ := p.journal.Get(item.path)
 	if rec.Sent && rec.Version == obj.Version {
 		return false, nil // those bytes are known, and others
 	}
@@ -329,12 +330,12 @@ func (s *fileSource) unchanged() error {
 }
 
 // record is what the journal says of an item that was read.
-func (p *syncPass) record(item *syncItem) syncRecord {
-	return syncRecord{Path: item.path, Identity: item.id, Mode: uint32(item.mode), SHA256: item.digest, CRC32C: item.crc, Young: item.young}
+func (p *syncPass) record(item *syncItem) syncjournal.Record {
+	return syncjournal.Record{Path: item.path, Identity: item.id, Mode: uint32(item.mode), SHA256: string(item.digest), CRC32C: item.crc, Young: item.young}
 }
 
 func (p *syncPass) noteSent(item *syncItem, version string) {
 	rec := p.record(item)
 	rec.Sent, rec.Version = true, version
-	_ = p.journal.put(rec) // to be found out again, if it cannot be noted
+	_ = p.journal.Put(rec) // to be found out again, if it cannot be noted
 }

@@ -1,4 +1,4 @@
-package store
+package syncjournal
 
 import (
 	"bytes"
@@ -9,40 +9,40 @@ import (
 	"testing"
 )
 
-func testRecords() []syncRecord {
-	return []syncRecord{
-		{Path: "a", SHA256: DigestOf([]byte("a")), CRC32C: 1},
-		{Path: "d/b\nc", SHA256: DigestOf([]byte("b")), Sent: true, Version: "v1", Mode: 0o644},
-		{Path: "a", SHA256: DigestOf([]byte("A")), Sent: true, Version: "v2"},
+func testRecords() []Record {
+	return []Record{
+		{Path: "a", SHA256: "sum of a", CRC32C: 1},
+		{Path: "d/b\nc", SHA256: "sum of b", Sent: true, Version: "v1", Mode: 0o644},
+		{Path: "a", SHA256: "sum of A", Sent: true, Version: "v2"},
 		{Path: "gone", Sent: true, Version: "v3"},
 		{Path: "gone", Gone: true},
 	}
 }
 
 // The last record of a path counts, also for the next process.
-func TestSyncJournal(t *testing.T) {
+func TestLastRecordCounts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
-	j, err := openSyncJournal(path)
+	j, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	list := testRecords()
 	for _, rec := range list {
-		if err := j.put(rec); err != nil {
+		if err := j.Put(rec); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := j.close(); err != nil {
+	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if j, err = openSyncJournal(path); err != nil {
+		if j, err = Open(path); err != nil {
 			t.Fatal(err)
 		}
-		if err := j.close(); err != nil {
+		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if want := map[string]syncRecord{"a": list[2], "d/b\nc": list[1]}; !maps.Equal(j.records, want) {
+		if want := map[string]Record{"a": list[2], "d/b\nc": list[1]}; !maps.Equal(j.records, want) {
 			t.Errorf("got %+v", j.records)
 		}
 	}
@@ -51,7 +51,7 @@ func TestSyncJournal(t *testing.T) {
 // Whatever is left of a journal, or was written into it, no record is made up. The text is
 // short, being one line among others that are whole: what go test shortens for a minute
 // before it goes on would be all of a journal else.
-func FuzzSyncJournal(f *testing.F) {
+func FuzzFile(f *testing.F) {
 	var whole []byte
 	for _, rec := range testRecords() {
 		whole = append(whole, rec.line()...)
@@ -76,14 +76,14 @@ func FuzzSyncJournal(f *testing.F) {
 }
 
 // readJournal reads what may be torn, and wants to find again all that it made of it.
-func readJournal(t *testing.T, body []byte) map[string]syncRecord {
+func readJournal(t *testing.T, body []byte) map[string]Record {
 	t.Helper()
-	j := &syncJournal{records: map[string]syncRecord{}}
+	j := &File{records: map[string]Record{}}
 	if err := j.read(bytes.NewReader(body)); err != nil {
 		t.Fatal(err)
 	}
 	for _, rec := range j.records {
-		if again, ok := parseRecord(rec.line()); !ok || again != rec {
+		if again, ok := parse(rec.line()); !ok || again != rec {
 			t.Errorf("%+v is read back as %+v, %v", rec, again, ok)
 		}
 	}

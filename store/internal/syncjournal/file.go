@@ -1,4 +1,7 @@
-package store
+// Package syncjournal remembers which bytes a file had, and which of them a store holds, in a local file: one line for
+// each change, the last of a path wins. A line is the CRC-32C of the rest in hexadecimal, a space, JSON. What does not
+// fit its sum is passed over: it costs a reading of the file that it was about, no more.
+package syncjournal
 
 import (
 	"bufio"
@@ -17,23 +20,20 @@ import (
 	"github.com/heirloom-ml/heirloom/store/internal/settle"
 )
 
-// syncJournal remembers which bytes a file had, and which of them the store
-// holds: one line for each change, the last of a path wins. A line is the CRC-32C
-// of the rest in hexadecimal, a space, JSON. What does not fit its sum is passed
-// over: it costs a reading of the file, no more.
-type syncJournal struct {
+// File is an open journal. Safe for concurrent use by one process.
+type File struct {
 	path    string
 	mu      sync.Mutex // guards what follows
-	records map[string]syncRecord
+	records map[string]Record
 	f       *os.File
 }
 
-// syncRecord is what is known of one file.
-type syncRecord struct {
-	Path     string          `json:"path"`
-	Identity settle.Identity `json:"id"` // that the file had when it was read
+// Record is what is known of one file.
+type Record struct {
+	Path     string          `json:"path"` // slash path; a record without one is none
+	Identity settle.Identity `json:"id"`   // that the file had when it was read
 	Mode     uint32          `json:"mode,omitempty"`
-	SHA256   Digest          `json:"sha256"`
+	SHA256   string          `json:"sha256"` // hexadecimal; "" is not known
 	CRC32C   uint32          `json:"crc32c"`
 	Young    bool            `json:"young,omitempty"`   // a change since may not show in the identity
 	Sent     bool            `json:"sent,omitempty"`    // the store held it
@@ -47,10 +47,9 @@ type syncRecord struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// openSyncJournal reads what there is and writes it anew without what is
-// outdated.
-func openSyncJournal(path string) (*syncJournal, error) {
-	j := &syncJournal{path: path, records: map[string]syncRecord{}}
+// Open reads what there is at path and writes it anew without what is outdated. The caller closes it.
+func Open(path string) (*File, error) {
+	j := &File{path: path, records: map[string]Record{}}
 	f, err := os.Open(path)
 	if err == nil {
 		err = errors.Join(j.read(f), f.Close())
@@ -62,11 +61,11 @@ func openSyncJournal(path string) (*syncJournal, error) {
 }
 
 // read takes in every line that is whole.
-func (j *syncJournal) read(r io.Reader) error {
+func (j *File) read(r io.Reader) error {
 	in := bufio.NewReader(r)
 	for {
 		line, err := in.ReadBytes('\n')
-		if rec, ok := parseRecord(line); ok {
+		if rec, ok := parse(line); ok {
 			j.records[rec.Path] = rec
 			if rec.Gone {
 				delete(j.records, rec.Path)
@@ -81,8 +80,8 @@ func (j *syncJournal) read(r io.Reader) error {
 	}
 }
 
-func parseRecord(line []byte) (syncRecord, bool) {
-	var rec syncRecord
+func parse(line []byte) (Record, bool) {
+	var rec Record
 	text, found := bytes.CutSuffix(line, []byte("\n"))
 	sum, body, _ := bytes.Cut(text, []byte(" "))
 	if !found || string(sum) != fmt.Sprintf("%08x", crc32.Checksum(body, castagnoli)) {
@@ -92,12 +91,12 @@ func parseRecord(line []byte) (syncRecord, bool) {
 	return rec, err == nil && rec.Path != ""
 }
 
-func (rec syncRecord) line() []byte {
+func (rec Record) line() []byte {
 	body, _ := json.Marshal(rec) // holds nothing that could fail
 	return fmt.Appendf(nil, "%08x %s\n", crc32.Checksum(body, castagnoli), body)
 }
 
-func (j *syncJournal) rewrite() error {
+func (j *File) rewrite() error {
 	var lines []byte
 	for _, path := range slices.Sorted(maps.Keys(j.records)) {
 		lines = append(lines, j.records[path].line()...)
@@ -114,8 +113,8 @@ func (j *syncJournal) rewrite() error {
 	return err
 }
 
-// put remembers rec. That it cannot be written is no harm but to a later process.
-func (j *syncJournal) put(rec syncRecord) error {
+// Put remembers rec, or forgets its path if it is Gone. That it cannot be written is no harm but to a later process.
+func (j *File) Put(rec Record) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.records[rec.Path] == rec {
@@ -129,22 +128,24 @@ func (j *syncJournal) put(rec syncRecord) error {
 	return err
 }
 
-func (j *syncJournal) get(path string) (syncRecord, bool) {
+// Get is what is known of a path, if anything.
+func (j *File) Get(path string) (Record, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	rec, ok := j.records[path]
 	return rec, ok
 }
 
-// all is a copy, sorted by path.
-func (j *syncJournal) all() []syncRecord {
+// All is a copy of what is known, sorted by path.
+func (j *File) All() []Record {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	list := make([]syncRecord, 0, len(j.records))
+	list := make([]Record, 0, len(j.records))
 	for _, path := range slices.Sorted(maps.Keys(j.records)) {
 		list = append(list, j.records[path])
 	}
 	return list
 }
 
-func (j *syncJournal) close() error { return j.f.Close() }
+// Close lets go of the file; each record is written by then.
+func (j *File) Close() error { return j.f.Close() }
