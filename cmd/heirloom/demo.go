@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,7 +17,8 @@ import (
 )
 
 func newDemo(a *app) *cobra.Command {
-	return &cobra.Command{
+	var f launchFlags
+	c := &cobra.Command{
 		Use:   "demo",
 		Short: "run a real pipeline on real data, recorded, in seconds",
 		Long: `Run a real machine-learning pipeline on real data and show what was recorded.
@@ -27,14 +27,17 @@ A small network learns handwritten digits (1,797 images, UCI): prepare writes
 train, validation and test Parquet, train runs twice with different settings,
 finetune goes on from the better checkpoint, evaluate measures it on the test
 split. Each step is a process of its own, launched and recorded as your own jobs
-are. It may be repeated, and takes any store.`,
-		Example: "  heirloom demo\n  heirloom demo --store s3://bucket/prefix",
+are. It may be repeated, and takes any store and scheduler; with -s slurm the steps
+run on a cluster, whose nodes must reach the store.`,
+		Example: "  heirloom demo\n  heirloom demo --store s3://bucket/prefix\n  heirloom demo -s slurm --cfg partition=main --store /shared/demo",
 		Args:    takes(""),
-		RunE:    func(c *cobra.Command, _ []string) error { return a.runDemo(c) },
+		RunE:    func(c *cobra.Command, _ []string) error { return a.runDemo(c, f) },
 	}
+	f.registerScheduler(c, a)
+	return c
 }
 
-func (a *app) runDemo(c *cobra.Command) error {
+func (a *app) runDemo(c *cobra.Command, f launchFlags) error {
 	format, err := a.format(documentFormats())
 	if err != nil {
 		return err
@@ -43,15 +46,13 @@ func (a *app) runDemo(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	executable, err := os.Executable()
+	launcher, program, err := a.demoLauncher(c, p, f)
 	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
+		return err
 	}
-	launcher := runner.NewLauncher(p.store, p.tracker)
-	launcher.Version = readVersion().Version
 	a.note("heirloom: the demo goes to %s", p.store.URL())
 	outcome, err := demo.Run(c.Context(), demo.Config{
-		Launcher: launcher, Tracker: p.tracker, Store: p.store, Executable: executable, Environ: a.surroundings(p),
+		Launcher: launcher, Tracker: p.tracker, Store: p.store, Executable: program, Environ: a.surroundings(p),
 		Stderr:   a.stderr,
 		Starting: func(name string, s runner.Started) { a.note("%-12s %s", name, s.RunID) },
 		Ended:    a.demoStepEnded,

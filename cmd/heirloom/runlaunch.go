@@ -36,9 +36,8 @@ type launchFlags struct {
 }
 
 func (f *launchFlags) register(c *cobra.Command, a *app) {
+	f.registerScheduler(c, a)
 	flags := c.Flags()
-	flags.StringVarP(&f.scheduler, "scheduler", "s", "", "`NAME` of the scheduler (HEIRLOOM_SCHEDULER; default local); see heirloom schedulers")
-	flags.StringArrayVar(&f.cfg, "cfg", nil, "`K=V,LIST=A,B`, options of the scheduler; see heirloom runopts")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be submitted, and submit nothing")
 	flags.BoolVar(&f.detach, "detach", false, "return when the job is submitted; its id is printed on stdout")
 	flags.BoolVar(&f.wait, "wait", false, "wait for the job, on any scheduler, and exit as it did")
@@ -50,8 +49,14 @@ func (f *launchFlags) register(c *cobra.Command, a *app) {
 	for alias, flag := range map[string]string{"scheduler-args": "cfg", "dryrun": "dry-run", "parent-run-id": "parent"} {
 		f.alias(c, alias, flag)
 	}
-	register(c, "scheduler", a.completeSchedulers)
 	register(c, "parent", a.completeRun)
+}
+
+// registerScheduler adds the flags that say where a job runs.
+func (f *launchFlags) registerScheduler(c *cobra.Command, a *app) {
+	c.Flags().StringVarP(&f.scheduler, "scheduler", "s", "", "`NAME` of the scheduler (HEIRLOOM_SCHEDULER; default local); see heirloom schedulers")
+	c.Flags().StringArrayVar(&f.cfg, "cfg", nil, "`K=V,LIST=A,B`, options of the scheduler; see heirloom runopts")
+	register(c, "scheduler", a.completeSchedulers)
 	register(c, "cfg", a.completeOptions)
 }
 
@@ -154,7 +159,7 @@ func commandApp(args []string, f runFlags) runner.App {
 // launchPlan plans a job for a scheduler and submits it, prints the plan, or runs it here.
 func (a *app) launchPlan(c *cobra.Command, p place, job runner.Job, what asked, f runFlags, scheduler string) error {
 	ctx := c.Context()
-	r, err := a.runnerWith(f.session, &runner.Options{Workspaces: workspace.NewKeeper(p.store, nil)})
+	r, err := a.launching(f.session, p, scheduler)
 	if err != nil {
 		return err
 	}
@@ -184,6 +189,17 @@ func (a *app) launchPlan(c *cobra.Command, p place, job runner.Job, what asked, 
 	}
 	a.note("heirloom: store %s, run %s", store.RedactURL(p.store.URL()), plan.RunID)
 	return a.submitted(ctx, r, plan, h, p, f)
+}
+
+// launching is the runner of what is submitted: it keeps workspaces, and records at once what a scheduler may have wait.
+func (a *app) launching(session string, p place, scheduler string) (*runner.Runner, error) {
+	options := &runner.Options{Workspaces: workspace.NewKeeper(p.store, nil)}
+	if scheduler != schedulerLocal {
+		launcher := runner.NewLauncher(p.store, p.tracker)
+		launcher.Version = readVersion().Version
+		options.Recorder = launcher.Recorder(a.environ)
+	}
+	return a.runnerWith(session, options)
 }
 
 // addWorkspaces gives roles the directories that --workspace names.

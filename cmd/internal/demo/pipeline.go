@@ -23,7 +23,7 @@ const (
 
 // Config says where the pipeline runs.
 type Config struct {
-	Launcher *runner.Launcher
+	Launcher Launcher
 	Tracker  tracker.Tracker // of the launcher's store; metrics and artifacts are read back from it
 	Store    *store.Store
 	// Executable is started as "Executable demo-step NAME FLAG…" for each step,
@@ -34,6 +34,11 @@ type Config struct {
 	// Starting is called when a step starts, and Ended when it has; nil = not.
 	Starting func(name string, run runner.Started)
 	Ended    func(run Launched)
+}
+
+// Launcher runs one step to its end and records it, as *runner.Launcher does here.
+type Launcher interface {
+	Run(ctx context.Context, job runner.Job, started func(runner.Started)) (runner.Result, error)
 }
 
 // Launched is one step that was run.
