@@ -46,11 +46,11 @@ func newDecompressor(codec int) (*decompressor, error) {
 		d.zstd = decoder
 		return d, err
 	case codecLZ4:
-		return nil, unsupported("compression LZ4 in Hadoop's frames; LZ4_RAW is read")
+		return nil, unread("compression LZ4 in Hadoop's frames (LZ4_RAW is read)")
 	case codecLZO:
-		return nil, unsupported("compression LZO")
+		return nil, unread("compression LZO")
 	}
-	return nil, fmt.Errorf("compression codec %d", codec)
+	return nil, unread(fmt.Sprintf("compression codec %d, which this program does not know", codec))
 }
 
 func (d *decompressor) close() {

@@ -35,13 +35,22 @@ func errVersion(version int) error {
 }
 
 // unsupportedError is about a file that may well be sound, but cannot be read.
-type unsupportedError struct{ text string }
+type unsupportedError struct{ text, advice string }
 
 func unsupported(format string, args ...any) error {
-	return &unsupportedError{fmt.Sprintf(format, args...)}
+	return &unsupportedError{text: fmt.Sprintf(format, args...)}
 }
 
-func (e *unsupportedError) Error() string { return e.text + " is not supported" }
+// unread is about what other programs read, so that one of them can write it again.
+func unread(text string) error {
+	return &unsupportedError{text: text, advice: "; read it with Spark, pyarrow or DuckDB, as far as they can, and write it again with zstd"}
+}
+
+func encrypted(what string) error {
+	return &unsupportedError{text: what, advice: "; decrypt it with the program and the keys that wrote it"}
+}
+
+func (e *unsupportedError) Error() string { return e.text + " is not supported" + e.advice }
 
 // classify gives an error of decoding a file its kind: that of the store is kept,
 // what cannot be read is unsupported, everything else means a corrupt file.

@@ -34,7 +34,7 @@ func readFooter(f *blockFile) (*metadata.FileMetaData, error) {
 		return nil, err
 	}
 	if meta.IsSetEncryptionAlgorithm() {
-		return nil, unsupported("an encrypted file")
+		return nil, encrypted("an encrypted file")
 	}
 	return meta, checkGroups(meta, f.size)
 }
@@ -52,7 +52,7 @@ func footerBytes(f *blockFile) ([]byte, error) {
 	switch string(tail[4:]) {
 	case magic:
 	case encryptedMagic:
-		return nil, unsupported("an encrypted file")
+		return nil, encrypted("an encrypted file")
 	default:
 		return nil, fmt.Errorf("it does not end in %s: cut short, or no Parquet file", magic)
 	}
@@ -157,10 +157,10 @@ func checkGroups(meta *metadata.FileMetaData, size int64) error {
 // chunkRange is where the pages of a column chunk lie in the file.
 func chunkRange(chunk *metadata.ColumnChunkMetaData, size int64) (start, end int64, err error) {
 	if chunk.FilePath() != "" {
-		return 0, 0, unsupported("a column in a file of its own, %q", chunk.FilePath())
+		return 0, 0, unread(fmt.Sprintf("a column in a file of its own, %q", chunk.FilePath()))
 	}
 	if chunk.CryptoMetadata() != nil {
-		return 0, 0, unsupported("an encrypted column")
+		return 0, 0, encrypted("an encrypted column")
 	}
 	start = chunk.DataPageOffset()
 	if at := chunk.DictionaryPageOffset(); chunk.HasDictionaryPage() && at > 0 && at < start {

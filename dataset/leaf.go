@@ -245,7 +245,7 @@ func (l *leaf) levelsV1(h pageHeader, body []byte) (rest []byte, err error) {
 
 func (l *leaf) prefixed(to *[]uint8, highest uint8, encoding int32, body []byte) ([]byte, error) {
 	if encoding == bitPacked {
-		return nil, unsupported("encoding BIT_PACKED")
+		return nil, unread("encoding BIT_PACKED")
 	}
 	if encoding != runLength {
 		return nil, fmt.Errorf("encoding %d", encoding)

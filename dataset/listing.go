@@ -149,12 +149,12 @@ func (f *found) finished() error {
 	switch sign := f.unfinished(); {
 	case f.foreign != "":
 		return failure("open dataset", f.dir, store.ErrUnsupported,
-			fmt.Errorf("it is a %s table, whose log says which of its files count; only plain Parquet is read", f.foreign))
+			fmt.Errorf("it is a %s table, whose log says which of its files count; only plain Parquet is read: write its rows out with an engine that reads it", f.foreign))
 	case sign != "":
 		return failure("open dataset", f.dir, store.ErrCorrupt, fmt.Errorf("%w: %s", ErrIncomplete, sign))
 	case f.stray != "":
 		return failure("open dataset", f.dir, store.ErrUnsupported,
-			fmt.Errorf("%s lies in a directory that is no partition of the form name=value", f.stray))
+			fmt.Errorf("%s lies in a directory that is no partition of the form name=value; name that directory by itself", f.stray))
 	case len(f.data) == 0 && !f.manifest:
 		return failure("open dataset", f.dir, store.ErrNotExist, errors.New("no Parquet files"))
 	}
