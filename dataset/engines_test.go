@@ -11,24 +11,30 @@ import (
 	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 )
 
-// enginesScript prints what pyarrow and DuckDB read in a directory, and what statistics they find, in one form: every
-// value as text.
-const enginesScript = `
+// statsScript defines a function that gives the statistics of the columns of a file's first row group, as pyarrow and
+// as DuckDB find them, in one form: the number of nulls, the least value, and the greatest.
+const statsScript = `
 import json, sys
 import duckdb
 import pyarrow.dataset as ds, pyarrow.parquet as pq
+def statistics(file):
+    stats = {}
+    meta = pq.read_metadata(file).row_group(0)
+    for c in map(meta.column, range(meta.num_columns)):
+        s = c.statistics
+        stats[c.path_in_schema] = None if s is None else [s.null_count, str(s.min) if s.has_min_max else None, str(s.max) if s.has_min_max else None]
+    found = {r[0].replace(", ", "."): [r[1], r[2], r[3]] for r in duckdb.execute(
+        "select path_in_schema, stats_null_count, stats_min_value, stats_max_value from parquet_metadata(?) where row_group_id = 0", [file]).fetchall()}
+    return stats, found
 d = ds.dataset(sys.argv[1], format="parquet")
-files = sorted(d.files)
+q = duckdb.execute("select * from read_parquet(?)", [sorted(d.files)]).fetch_arrow_table()
+`
+
+// enginesScript prints what pyarrow and DuckDB read in a directory, and what statistics they find, in one form: every
+// value as text.
+const enginesScript = statsScript + `
 plain = lambda rows: [{k: None if v is None else str(v) for k, v in r.items()} for r in rows]
-q = duckdb.execute("select * from read_parquet(?)", [files]).fetch_arrow_table()
-stats = {}
-meta = pq.read_metadata(files[0])
-for i in range(meta.num_columns):
-    c = meta.row_group(0).column(i)
-    s = c.statistics
-    stats[c.path_in_schema] = None if s is None else [s.null_count, str(s.min) if s.has_min_max else None, str(s.max) if s.has_min_max else None]
-found = {r[0].replace(", ", "."): [r[1], r[2], r[3]] for r in duckdb.execute(
-    "select path_in_schema, stats_null_count, stats_min_value, stats_max_value from parquet_metadata(?) where row_group_id = 0", [files[0]]).fetchall()}
+stats, found = statistics(sorted(d.files)[0])
 print(json.dumps({"pyarrow": plain(d.to_table().to_pylist()), "duckdb": plain(q.to_pylist()), "stats": stats, "duckdbStats": found}))
 `
 
