@@ -186,52 +186,6 @@ func (a *app) runRun(c *cobra.Command, args []string, f runFlags) error {
 	return a.carryOut(c, p, job)
 }
 
-// carryOut runs a job in the foreground, tells of it, and ends as it ended.
-func (a *app) carryOut(c *cobra.Command, p place, job runner.Job) error {
-	ctx := c.Context()
-	doubts := p.doubts(ctx, job.Sources)
-	launcher := runner.NewLauncher(p.store, p.tracker)
-	launcher.Version = readVersion().Version
-	outputDir := ""
-	result, err := launcher.Run(ctx, job, func(s runner.Started) {
-		outputDir = s.OutputDir
-		a.tellStart(s, doubts)
-	})
-	return a.ran(p, result, outputDir, err)
-}
-
-// tellStart says what is known when a job starts.
-func (a *app) tellStart(s runner.Started, doubts []string) {
-	a.note("heirloom: store %s, run %s, output %s", store.RedactURL(s.Store), s.RunID, s.OutputDir)
-	for _, notice := range s.Notices {
-		a.note("heirloom: %s", notice)
-	}
-	for _, doubt := range doubts {
-		a.warn("%s", doubt)
-	}
-}
-
-// ran tells how a job in the foreground ended, and is its exit code as an error.
-func (a *app) ran(p place, result runner.Result, outputDir string, err error) error {
-	for _, w := range result.Warnings {
-		if err == nil || !strings.Contains(err.Error(), w) { // else it is told as the error
-			a.warn("%s", w)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	if a.wantsJSON() {
-		if err := a.printJSON(newRanRun(result, p.store.URL(), outputDir)); err != nil {
-			return err
-		}
-	}
-	if result.ExitCode != 0 {
-		return jobExit{code: result.ExitCode}
-	}
-	return nil
-}
-
 func resumeModes() []string {
 	return []string{string(runner.ResumeAllow), string(runner.ResumeNever), string(runner.ResumeMust)}
 }

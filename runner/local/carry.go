@@ -131,7 +131,7 @@ func (s *Scheduler) carry(ctx context.Context, l launch, plan *runner.Plan, fg F
 	begun := false
 	result, err := launcher.Run(ctx, job, func(st runner.Started) {
 		begun = true
-		if err := l.write(startedFile, started{store.RedactURL(st.Store), st.OutputDir, st.LogDir, time.Now().UTC()}, false); err != nil {
+		if err := l.begin(st, st.LogDir); err != nil {
 			st.Notices = append(st.Notices, err.Error())
 		}
 		if fg.OnStart != nil {
@@ -142,6 +142,11 @@ func (s *Scheduler) carry(ctx context.Context, l launch, plan *runner.Plan, fg F
 		return result, errors.Join(err, l.remove())
 	}
 	return result, errors.Join(err, l.end(result, err))
+}
+
+// begin keeps that the app starts, and where the logs of all its replicas are.
+func (l launch) begin(st runner.Started, logs string) error {
+	return l.write(startedFile, started{store.RedactURL(st.Store), st.OutputDir, logs, time.Now().UTC()}, false)
 }
 
 // end keeps how the app ended.
