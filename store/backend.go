@@ -77,6 +77,20 @@ type appender interface {
 	appendLines(ctx context.Context, key string, lines []string) error
 }
 
+// wholeReader is a backend that has a shorter way to the whole of a small object
+// than to open it.
+type wholeReader interface {
+	readWhole(ctx context.Context, key string) ([]byte, error)
+}
+
+// holdingLister is a backend that tells what directories hold without listing them.
+type holdingLister interface {
+	// dirsHolding lists the directories right below dir, which is "" or ends in a
+	// slash, sorted by their keys, with whether there is an object at, or below, one
+	// of keys, which are relative to them.
+	dirsHolding(ctx context.Context, dir string, keys []Key) ([]DirHolding, error)
+}
+
 // renewer is a backend whose credentials may expire while it is open.
 type renewer interface {
 	// renew reads them anew and reports whether they are others than before.

@@ -58,6 +58,9 @@ func (k Key) Dir() Key {
 
 // checkKey says what is wrong with s as a key, or nil.
 func checkKey(s string) error {
+	if isPlainKey(s) {
+		return nil
+	}
 	switch {
 	case s == "":
 		return errors.New("the key is empty")
@@ -81,4 +84,22 @@ func checkKey(s string) error {
 		}
 	}
 	return nil
+}
+
+// isPlainKey says of most keys, at a look, that nothing is wrong with them: those of
+// printable ASCII whose elements do not begin with a dot.
+func isPlainKey(s string) bool {
+	if len(s) > maxKeyBytes {
+		return false
+	}
+	begin := 0 // of the element
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < ' ' || c > '~', c == '.' && i == begin, c == '/' && i == begin, i-begin >= maxElementBytes && c != '/':
+			return false
+		case c == '/':
+			begin = i + 1
+		}
+	}
+	return begin < len(s)
 }

@@ -21,6 +21,9 @@ func (s *Store) Get(ctx context.Context, key Key) ([]byte, error) {
 }
 
 func (s *Store) getOnce(ctx context.Context, key Key) ([]byte, error) {
+	if w, ok := s.back.(wholeReader); ok {
+		return s.getWhole(ctx, w, key)
+	}
 	r, err := s.open(ctx, "get", key, 0, -1, "")
 	if err != nil {
 		return nil, err
@@ -35,6 +38,19 @@ func (s *Store) getOnce(ctx context.Context, key Key) ([]byte, error) {
 		return nil, s.wrap("get", string(key), err)
 	}
 	return body, nil
+}
+
+func (s *Store) getWhole(ctx context.Context, w wholeReader, key Key) (body []byte, err error) {
+	full, err := s.full(key)
+	if err != nil {
+		return nil, s.wrap("get", string(key), err)
+	}
+	_, err = s.do(ctx, Request{Op: "get", Key: string(key)}, func(ctx context.Context) (err error) {
+		body, err = w.readWhole(ctx, full)
+		s.meter.moved(0, int64(len(body)))
+		return err
+	})
+	return body, err
 }
 
 // Open streams an object. The caller closes the reader.

@@ -136,7 +136,7 @@ func (r RunID) Encode() string {
 // not write is refused with kind store.ErrInvalid.
 func DecodeRunID(b32 string) (RunID, error) {
 	text, err := base32.StdEncoding.DecodeString(b32)
-	if err != nil || base32.StdEncoding.EncodeToString(text) != b32 {
+	if err != nil || string(base32.StdEncoding.AppendEncode(make([]byte, 0, 256), text)) != b32 {
 		err = errors.New("it is not the base32 form of an id")
 		return "", &store.Error{Op: "decode run id", Key: printable(b32), Kind: store.ErrInvalid, Err: err}
 	}

@@ -6,14 +6,19 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/heirloom-ml/heirloom/store"
 )
 
-// runsAhead is how many runs Runs reads at a time.
-const runsAhead = 64
+const (
+	runsAhead = 128 // how many runs Runs reads at a time
+	runsEach  = 16  // how many of them a goroutine puts together
+)
 
 // RunsOptions narrow Runs. Nil and the zero value are all runs.
 type RunsOptions struct {
@@ -87,7 +92,8 @@ func (r *rootScan) children() map[RunID][]RunID {
 }
 
 // RunIDs makes one request for each 1,000 runs, and with a parent one for each
-// 1,000 objects of the root.
+// 1,000 objects of the root; on a local disk it looks for the parent alone in
+// each run.
 func (t *FileTracker) RunIDs(ctx context.Context, parent RunID) iter.Seq2[RunID, error] {
 	return func(yield func(RunID, error) bool) {
 		ids, err := t.runIDs(ctx, parent)
@@ -110,11 +116,22 @@ func (t *FileTracker) runIDs(ctx context.Context, parent RunID) ([]RunID, error)
 	if err := t.mayRead(ctx, parent); err != nil {
 		return nil, err
 	}
-	root, err := t.scan(ctx)
-	if err != nil {
-		return nil, err
+	var ids []RunID
+	marks := []store.Key{store.Key(sourcesDir).Join(parent.Encode()), store.Key(heirloomDir).Join(linksDir, parent.Encode())}
+	for d, err := range t.s.ListDirsHolding(ctx, "", marks...) {
+		if err != nil {
+			return nil, err
+		}
+		id, err := DecodeRunID(string(d.Key))
+		switch {
+		case err != nil:
+			t.opts.Warn(foreignDir(string(d.Key)))
+		case d.Holds:
+			ids = append(ids, id)
+		}
 	}
-	return slices.DeleteFunc(root.ids(), func(id RunID) bool { return !root.runs[id].uses(parent) }), nil
+	slices.Sort(ids)
+	return ids, nil
 }
 
 func (t *FileTracker) allIDs(ctx context.Context) ([]RunID, error) {
@@ -200,9 +217,21 @@ func (t *FileTracker) readRuns(ctx context.Context, root *rootScan, ids []RunID)
 	if err != nil {
 		return nil, err
 	}
-	runs := make([]*Run, len(ids))
+	runs, now := make([]*Run, len(ids)), t.opts.Now()
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for first := 0; first < len(ids); first += runsEach {
+		group.Go(func() error {
+			for i := first; i < min(first+runsEach, len(ids)); i++ {
+				runs[i] = root.runs[ids[i]].run(b, now)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
 	for i, id := range ids {
-		runs[i] = root.runs[id].run(b, t.opts.Now())
 		t.warnAll(runs[i].Warnings)
 		delete(root.runs, id) // read once; its names are no longer needed
 	}

@@ -28,20 +28,30 @@ type Name struct {
 	Stat func() (o Object, ok bool, err error)
 }
 
-func (n Name) order() string {
-	if n.IsDir {
-		return n.Elem + "/"
-	}
-	return n.Elem
+// compare orders names as the keys behind them: a directory as if its name ended in "/".
+func (n Name) compare(other Name) int {
+	same := min(len(n.Elem), len(other.Elem))
+	return cmp.Or(cmp.Compare(n.Elem[:same], other.Elem[:same]), cmp.Compare(n.rest(same), other.rest(same)))
 }
 
-// in gives the object, or the directory, with its whole key.
-func (n Name) in(dir string) (e Entry, ok bool, err error) {
+// rest is the first byte from i on, -1 at the end.
+func (n Name) rest(i int) int {
+	switch {
+	case i < len(n.Elem):
+		return int(n.Elem[i])
+	case n.IsDir:
+		return '/'
+	}
+	return -1
+}
+
+// at gives the object, or the directory, with its whole key.
+func (n Name) at(key string) (e Entry, ok bool, err error) {
 	e, ok = Entry{Object: n.Object, IsDir: n.IsDir}, true
 	if n.Stat != nil {
 		e.Object, ok, err = n.Stat()
 	}
-	e.Key = dir + n.Elem
+	e.Key = key
 	return e, ok, err
 }
 
@@ -53,12 +63,12 @@ type ReadFunc func(ctx context.Context, dir string) ([]Name, error)
 // the way. What cannot be read ends it with an error. What is created or deleted meanwhile may or may not appear; what
 // existed throughout does.
 func (read ReadFunc) Walk(ctx context.Context, prefix string) iter.Seq2[Object, error] {
-	return read.walk(ctx, &paging.Cursor{Prefix: prefix})
+	return read.walk(ctx, &paging.Cursor{Prefix: prefix}, 1)
 }
 
 // ListPaged is that of a driver.Bucket.
 func (read ReadFunc) ListPaged(ctx context.Context, opts *driver.ListOptions) (*driver.ListPage, error) {
-	walk := func(c *paging.Cursor) iter.Seq2[Object, error] { return read.walk(ctx, c) }
+	walk := func(c *paging.Cursor) iter.Seq2[Object, error] { return read.walk(ctx, c, 1) }
 	return paging.Fill(opts, walk, func(o Object) *driver.ListObject {
 		return &driver.ListObject{Key: o.Key, ModTime: o.ModTime, Size: o.Size}
 	})
@@ -75,7 +85,7 @@ func (read ReadFunc) ReadDir(ctx context.Context, dir string) iter.Seq2[Entry, e
 			return
 		}
 		for _, n := range names {
-			e, ok, err := n.in(dir)
+			e, ok, err := n.at(dir + n.Elem)
 			if err != nil {
 				yield(Entry{}, err)
 				return
@@ -112,13 +122,13 @@ func (read ReadFunc) sorted(ctx context.Context, dir string) ([]Name, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(names, func(a, b Name) int { return cmp.Compare(a.order(), b.order()) })
-	return slices.CompactFunc(names, func(a, b Name) bool { return a.order() == b.order() }), nil
+	slices.SortFunc(names, Name.compare)
+	return slices.CompactFunc(names, func(a, b Name) bool { return a.compare(b) == 0 }), nil
 }
 
-func (read ReadFunc) walk(ctx context.Context, cursor *paging.Cursor) iter.Seq2[Object, error] {
+func (read ReadFunc) walk(ctx context.Context, cursor *paging.Cursor, workers int) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		w := &walker{ctx: ctx, read: read, cursor: cursor, yield: yield}
+		w := &walker{ctx: ctx, read: read, cursor: cursor, yield: yield, workers: workers}
 		dir, _ := path.Split(cursor.Prefix)
 		w.walk(dir)
 	}
@@ -131,6 +141,8 @@ type walker struct {
 	read   ReadFunc
 	cursor *paging.Cursor
 	yield  func(Object, error) bool
+
+	workers int // that may read directories side by side, if more than one; the cursor does not change then
 }
 
 // walk yields what lies in dir, a key that is "" or ends in "/"; false ends the listing.
@@ -140,20 +152,45 @@ func (w *walker) walk(dir string) bool {
 		w.yield(Object{}, err)
 		return false
 	}
+	if w.workers > 1 && w.isBroad(names) {
+		return w.walkAhead(dir, names)
+	}
+	return w.each(dir, names)
+}
+
+// isBroad says whether there are enough directories to read several at a time.
+func (w *walker) isBroad(names []Name) bool {
+	dirs := 0
 	for _, n := range names {
-		key := dir + n.order()
+		if n.IsDir {
+			dirs++
+		}
+		if dirs == aheadMin {
+			return true
+		}
+	}
+	return false
+}
+
+// each yields what is behind the names in dir.
+func (w *walker) each(dir string, names []Name) bool {
+	for _, n := range names {
+		key := dir + n.Elem
+		if n.IsDir {
+			key += "/"
+		}
 		if !w.cursor.Wants(key, n.IsDir) {
 			continue
 		}
-		if n.IsDir && !w.walk(key) || !n.IsDir && !w.object(dir, n) {
+		if n.IsDir && !w.walk(key) || !n.IsDir && !w.object(key, n) {
 			return false
 		}
 	}
 	return true
 }
 
-func (w *walker) object(dir string, n Name) bool {
-	e, ok, err := n.in(dir)
+func (w *walker) object(key string, n Name) bool {
+	e, ok, err := n.at(key)
 	if err != nil {
 		w.yield(Object{}, err)
 		return false

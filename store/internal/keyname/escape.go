@@ -28,6 +28,13 @@ func (e Escape) Path(key string) string { return mapElements(key, e.name) }
 func (e Escape) Key(path string) string { return mapElements(path, e.Elem) }
 
 func mapElements(s string, convert func(string) string) string {
+	same := true
+	for elem := range strings.SplitSeq(s, "/") {
+		same = same && convert(elem) == elem
+	}
+	if same {
+		return s
+	}
 	elems := strings.Split(s, "/")
 	for i, elem := range elems {
 		elems[i] = convert(elem)

@@ -44,6 +44,7 @@ type Bucket struct {
 	lineSets map[string]*lineSet // guarded by mu; by path, each used by who has the turn of its file
 	closed   bool                // guarded by mu
 
+	dirents     sync.Pool // of buffers for entries of directories
 	sweepOnce   sync.Once
 	linkRefused atomic.Bool
 	createFails atomic.Bool

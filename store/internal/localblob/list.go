@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path"
+	"runtime"
 	"syscall"
 
 	"gocloud.dev/blob/driver"
@@ -15,10 +16,10 @@ import (
 	"github.com/heirloom-ml/heirloom/store/internal/keyname"
 )
 
-// Walk is that of dirtree.
+// Walk is that of dirtree, on all cores.
 func (b *Bucket) Walk(ctx context.Context, prefix string) iter.Seq2[dirtree.Object, error] {
 	top, _ := path.Split(prefix)
-	return b.from(top).Walk(ctx, prefix)
+	return b.from(top).WalkAhead(ctx, prefix, runtime.GOMAXPROCS(0))
 }
 
 // ReadDir is that of dirtree. A directory that holds no object is listed too.
@@ -46,6 +47,11 @@ func (b *Bucket) from(top string) dirtree.ReadFunc {
 		p := "."
 		if key != "" {
 			p = pathOf(key[:len(key)-1])
+		}
+		if _, opened := b.opened(); opened != nil {
+			if names, ok := b.readDirBelow(root, opened, p); ok {
+				return names, nil
+			}
 		}
 		if key == top {
 			if ok, err := isRealDir(root, p); err != nil || !ok {
@@ -76,7 +82,7 @@ func readDir(root *os.Root, p string) ([]dirtree.Name, error) {
 	}
 	names := make([]dirtree.Name, 0, len(entries))
 	for _, e := range entries {
-		if p == "." && keyname.IsTemp(e.Name()) {
+		if isForeign(p, e.Name()) {
 			continue
 		}
 		n := dirtree.Name{Elem: escape().Elem(e.Name()), IsDir: e.IsDir()}
@@ -88,21 +94,35 @@ func readDir(root *os.Root, p string) ([]dirtree.Name, error) {
 	return names, nil
 }
 
+// isForeign says whether the name in the directory at p is none of an object or a directory of objects.
+func isForeign(p, name string) bool { return p == "." && keyname.IsTemp(name) }
+
 // object describes what lies in the directory at p; false for what is no object: gone meanwhile, not regular, or a link
 // that leads nowhere or out.
 func object(root *os.Root, p string, e fs.DirEntry) (dirtree.Object, bool, error) {
-	isLink, stat := e.Type()&fs.ModeSymlink != 0, e.Info
-	if isLink {
-		stat = func() (fs.FileInfo, error) { return root.Stat(path.Join(p, e.Name())) }
+	if e.Type()&fs.ModeSymlink != 0 {
+		return linked(root, path.Join(p, e.Name()))
 	}
-	info, err := stat()
+	info, err := e.Info()
 	switch {
 	case err == nil:
 		return newObject("", info), info.Mode().IsRegular(), nil
-	case errors.Is(err, fs.ErrNotExist), isLink && !errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrNotExist):
 		return dirtree.Object{}, false, nil
 	}
 	return dirtree.Object{}, false, err
+}
+
+// linked describes what the link at p leads to.
+func linked(root *os.Root, p string) (dirtree.Object, bool, error) {
+	info, err := root.Stat(p)
+	switch {
+	case err == nil:
+		return newObject("", info), info.Mode().IsRegular(), nil
+	case errors.Is(err, fs.ErrPermission):
+		return dirtree.Object{}, false, err
+	}
+	return dirtree.Object{}, false, nil
 }
 
 // isRealDir says whether p is a directory reached through directories alone, as a listing from the top would reach it.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
+	"strconv"
 	"syscall"
 
 	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
@@ -16,8 +18,38 @@ import (
 func newObject(key string, info fs.FileInfo) dirtree.Object {
 	return dirtree.Object{
 		Key: key, Size: info.Size(), ModTime: info.ModTime(),
-		Version: fmt.Sprintf("%x-%x-%x", inode(info), info.ModTime().UnixNano(), info.Size()),
+		Version: version(inode(info), info.ModTime().UnixNano(), info.Size()),
 	}
+}
+
+func version(inode uint64, modified, size int64) string {
+	text := strconv.AppendUint(make([]byte, 0, 48), inode, 16)
+	text = strconv.AppendInt(append(text, '-'), modified, 16)
+	return string(strconv.AppendInt(append(text, '-'), size, 16))
+}
+
+// ReadFile reads the whole object at key.
+func (b *Bucket) ReadFile(ctx context.Context, key string) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if _, err := b.reader(); err != nil {
+		return nil, err
+	}
+	_, top := b.opened()
+	if body, ok := readBelow(top, pathOf(key)); ok {
+		return body, nil
+	}
+	f, o, err := b.OpenFile(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	body := make([]byte, o.Size)
+	if _, err := io.ReadFull(f, body); err != nil {
+		return nil, err
+	}
+	return body, nil
 }
 
 // OpenFile opens the object at key for reading. What it reads stays the same when the key is replaced or
