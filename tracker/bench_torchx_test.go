@@ -134,13 +134,14 @@ func BenchmarkRead10000(b *testing.B) {
 	tr := tracker.NewFileTracker(openStore(b, root, nil), nil)
 	for what, read := range readings(b, tr) {
 		b.Run(what, func(b *testing.B) {
-			total := 0
+			total, begun := 0, processorTime(b)
 			for b.Loop() {
 				n, err := read()
 				check(b, err)
 				total += n
 			}
 			perSecond(b, total, what)
+			b.ReportMetric(float64((processorTime(b)-begun).Milliseconds())/float64(b.N), what+"-cpu-ms")
 		})
 	}
 	b.Run("TorchX", func(b *testing.B) { benchTorchX(b, "read", "file", object(), root, 10_000) })

@@ -63,6 +63,13 @@ def rate(count, operation):
     return count / (time.perf_counter() - start)
 
 
+def measure(what, count, operation):
+    """The rate, and the processor's time, of this process alone."""
+    start = time.process_time()
+    per_second = rate(count, operation)
+    return {f"{what}/s": per_second, f"{what}-cpu-ms": (time.process_time() - start) * 1000}
+
+
 def write(tracker, count):
     runs = [f"local://torchx/bench-{i:04d}" for i in range(max(1, count // 10))]
     return {
@@ -97,9 +104,10 @@ def many(tracker, count):
 def read(tracker, count):
     runs = sorted(tracker.run_ids())[:count]
     return {
-        "read-metadata/s": rate(len(runs), lambda i: tracker.metadata(runs[i])),
-        "run-ids/s": rate(1, lambda i: list(tracker.run_ids())),
-        "run-ids-of-parent/s": rate(1, lambda i: list(tracker.run_ids(parent_run_id="parent-3"))),
+        **measure("read-metadata", len(runs), lambda i: tracker.metadata(runs[i])),
+        **measure("read-all", len(runs), lambda i: read_run(tracker, runs[i])),
+        **measure("run-ids", 1, lambda i: list(tracker.run_ids())),
+        **measure("run-ids-of-parent", 1, lambda i: list(tracker.run_ids(parent_run_id="parent-3"))),
     }
 
 
