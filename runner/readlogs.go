@@ -53,11 +53,12 @@ func (r *Runner) logReader(ctx context.Context, h Handle, query LogQuery) (LogRe
 	if !slices.Contains([]Stream{"", Combined, Stdout, Stderr}, query.Stream) {
 		return nil, invalid("no such stream: %s; known: %s, %s, %s", query.Stream, Combined, Stdout, Stderr)
 	}
-	return reader, query.check(h, status.Roles)
+	return reader, query.Check(h, status.Roles)
 }
 
-// check looks whether the query's role and replicas are there, if it is known which are.
-func (q *LogQuery) check(h Handle, roles []RoleStatus) error {
+// Check looks whether the query's role and replicas are there, if it is known which are. What
+// is not there has kind store.ErrNotExist.
+func (q *LogQuery) Check(h Handle, roles []RoleStatus) error {
 	if len(roles) == 0 {
 		return nil
 	}

@@ -2,9 +2,9 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"regexp"
 	"strings"
 	"time"
@@ -17,6 +17,7 @@ import (
 
 const logsHelp = `Print the log of a job, each line with its role and replica before it. RUN may name
 them, as in train-x7f2/trainer/0,1. -f waits for more until the job has ended.
+Where the scheduler does not know the job, its logs are read from the store.
 
 --since and --until take a time (2026-11-20T10:00:00Z) or how long ago (10m, 1d).
 A progress bar that returns to the beginning of its line does so here too. What
@@ -74,7 +75,7 @@ func (a *app) runLogs(c *cobra.Command, text string, f logsFlags) error {
 		return err
 	}
 	p := logPrinter{out: bufio.NewWriter(a.stdout), format: format, color: a.style(a.stdout).Color, plain: f.noPrefix, live: f.follow}
-	err = p.print(c.Context(), l, query, f.tail)
+	err = p.print(a.logs(c.Context(), l, query), f.tail)
 	return errors.Join(err, p.out.Flush())
 }
 
@@ -174,10 +175,10 @@ type loggedLine struct {
 	Text    string     `json:"text"` // without its end
 }
 
-// print prints the lines of a query; of at most tail of them, if that is not 0, the last.
-func (p *logPrinter) print(ctx context.Context, l *launched, query runner.LogQuery, tail int) error {
+// print prints lines; of at most tail of them, if that is not 0, the last.
+func (p *logPrinter) print(lines iter.Seq2[runner.LogLine, error], tail int) error {
 	var kept []runner.LogLine
-	for line, err := range l.runner.Logs(ctx, l.handle, query) {
+	for line, err := range lines {
 		if err != nil {
 			return err
 		}

@@ -310,7 +310,7 @@ func (a *app) submitted(ctx context.Context, r *runner.Runner, plan *runner.Plan
 func (a *app) follow(ctx context.Context, l *launched, logs bool) (runner.AppStatus, error) {
 	if logs {
 		p := logPrinter{out: bufio.NewWriter(a.stderr), format: render.Table, color: a.style(a.stderr).Color, live: true}
-		if err := errors.Join(p.print(ctx, l, runner.LogQuery{Tail: true}, 0), p.out.Flush()); err != nil {
+		if err := errors.Join(p.print(l.runner.Logs(ctx, l.handle, runner.LogQuery{Tail: true}), 0), p.out.Flush()); err != nil {
 			a.warn("%v", err)
 		}
 	}

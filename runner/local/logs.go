@@ -2,15 +2,11 @@ package local
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/heirloom-ml/heirloom/runner"
 	"github.com/heirloom-ml/heirloom/runner/joblog"
-	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
@@ -59,40 +55,17 @@ func (s *Scheduler) logTree(ctx context.Context, h runner.Handle, query runner.L
 	if _, err := os.Stat(begun.LogDir); err == nil || !ended() {
 		return tree, func() {}, nil
 	}
-	tree.Dir, err = s.fetchLogs(ctx, l, plan)
-	return tree, func() { _ = os.RemoveAll(tree.Dir) }, err
+	return s.storedLogs(ctx, l, plan)
 }
 
-// fetchLogs copies from the store the logs of a run whose scratch is gone.
-func (s *Scheduler) fetchLogs(ctx context.Context, l launch, plan *runner.Plan) (string, error) {
-	launcher, done, err := s.launcher(ctx, l, plan, Foreground{})
+// storedLogs gives the logs of a run whose scratch is gone.
+func (s *Scheduler) storedLogs(ctx context.Context, l launch, plan *runner.Plan) (joblog.Tree, func(), error) {
+	launcher, closing, err := s.launcher(ctx, l, plan, Foreground{})
 	if err != nil {
-		return "", err
+		return joblog.Tree{}, nil, err
 	}
-	defer func() { _ = done() }()
-	layout := launcher.Store.Layout()
-	if !layout.SavesRuns() {
-		return "", fmt.Errorf("the logs of %s were not kept, for save_runs is false: %w", plan.Handle, store.ErrNotExist)
-	}
-	dir, err := os.MkdirTemp(launcher.TempDir, "heirloom-logs-")
-	if err != nil {
-		return "", err
-	}
-	below := string(layout.RunDir(string(plan.RunID))) + "/logs/"
-	for o, err := range launcher.Store.List(ctx, below) {
-		if err != nil {
-			return dir, fmt.Errorf("find the logs: %w", err)
-		}
-		rel := filepath.FromSlash(strings.TrimPrefix(string(o.Key), below))
-		if !filepath.IsLocal(rel) {
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, rel)), 0o700); err != nil {
-			return dir, err
-		}
-		if _, err := launcher.Store.Download(ctx, o.Key, filepath.Join(dir, rel), nil); err != nil {
-			return dir, fmt.Errorf("fetch the logs: %w", err)
-		}
-	}
-	return dir, nil
+	defer func() { _ = closing() }()
+	tree, done, err := joblog.Stored(ctx, launcher.Store, plan.RunID, launcher.TempDir)
+	tree.App = &plan.App
+	return tree, done, err
 }
