@@ -98,6 +98,9 @@ func newRun(a *app) *cobra.Command {
 			if f.stdin {
 				return takes("")(c, args)
 			}
+			if f.script != "" {
+				return nil
+			}
 			return atLeastOne("COMMAND")(c, args)
 		},
 
@@ -158,6 +161,10 @@ func (a *app) runRun(c *cobra.Command, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	scheduler := schedulerOf(f, settings)
+	if err := f.checkScheduler(c, scheduler); err != nil {
+		return err
+	}
 	what, err := a.whatToRun(c, args, f)
 	if err != nil {
 		return err
@@ -166,11 +173,11 @@ func (a *app) runRun(c *cobra.Command, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	job, err := a.job(c.Context(), p, settings, args, f)
+	job, err := a.job(c.Context(), p, settings, what.args, f)
 	if err != nil {
 		return err
 	}
-	if scheduler := schedulerOf(f, settings); what.component != nil || !f.simple(scheduler) {
+	if what.component != nil || !f.simple(scheduler) {
 		return a.launchPlan(c, p, job, what, f, scheduler)
 	}
 	if job.Launch, err = a.launch(); err != nil {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -33,10 +32,12 @@ type launchFlags struct {
 	replicas                   int
 	values                     map[string]any // of a component's parameters, from --stdin
 	config                     runner.Config  // options of the scheduler, from --stdin
+	slurmFlags
 }
 
 func (f *launchFlags) register(c *cobra.Command, a *app) {
 	f.registerScheduler(c, a)
+	f.slurmFlags.register(c)
 	flags := c.Flags()
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be submitted, and submit nothing")
 	flags.BoolVar(&f.detach, "detach", false, "return when the job is submitted; its id is printed on stdout")
@@ -100,6 +101,10 @@ type asked struct {
 
 // whatToRun tells a component from a command. Behind "--" stands a command, always.
 func (a *app) whatToRun(c *cobra.Command, args []string, f runFlags) (asked, error) {
+	if f.script != "" {
+		app, err := a.scriptApp(c, args, f)
+		return asked{args: append([]string{f.script}, args...), app: app}, err
+	}
 	dashed := c.Flags().ArgsLenAtDash() == 0
 	if dashed && !f.stdin {
 		return asked{args: args, app: commandApp(args, f)}, nil
@@ -227,7 +232,7 @@ func (a *app) request(ctx context.Context, r *runner.Runner, p place, job runner
 	if err != nil {
 		return runner.Request{}, err
 	}
-	cfg = cfg.Merge(f.config)
+	cfg = cfg.Merge(f.config).Merge(f.slurmConfig(job.Dir))
 	request := runner.Request{App: what.app, Scheduler: scheduler, Config: cfg, RunID: job.RunID, Dir: job.Dir, Recording: runner.Recording{
 		Store: p.store.URL(), Tracker: p.bare, Name: job.Name, Project: job.Project, Experiment: job.Experiment,
 		Parent: job.Parent, Resume: job.Resume, Force: job.Force, Params: job.Params, ParamsFromArgs: job.ParamsFromArgs,
@@ -320,26 +325,6 @@ func (a *app) follow(ctx context.Context, l *launched, logs bool) (runner.AppSta
 // schedulerOf is the scheduler that is named, or the default.
 func schedulerOf(f runFlags, c *config.Config) string {
 	return cmp.Or(f.scheduler, c.Get(config.Scheduler).Text)
-}
-
-// completeOptions completes the name of an option of the scheduler that is given.
-func (a *app) completeOptions(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	r, err := a.runnerOf("")
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	name := cmp.Or(c.Flag("scheduler").Value.String(), schedulerLocal)
-	set, err := r.Options(c.Context(), name)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	before := typed[:strings.LastIndexByte(typed, ',')+1]
-	var words []string
-	for _, option := range set.List() {
-		words = append(words, before+option.Name+"=")
-	}
-	slices.Sort(words)
-	return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
 // textOrNull is null in JSON for "".

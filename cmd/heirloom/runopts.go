@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -63,4 +66,24 @@ func (a *app) runRunopts(c *cobra.Command, args []string) error {
 		return nil
 	}
 	return a.printJSON(map[string]any{"schedulers": all})
+}
+
+// completeOptions completes the name of an option of the scheduler that is given.
+func (a *app) completeOptions(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	r, err := a.runnerOf("")
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	name := cmp.Or(c.Flag("scheduler").Value.String(), schedulerLocal)
+	set, err := r.Options(c.Context(), name)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	before := typed[:strings.LastIndexByte(typed, ',')+1]
+	var words []string
+	for _, option := range set.List() {
+		words = append(words, before+option.Name+"=")
+	}
+	slices.Sort(words)
+	return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
