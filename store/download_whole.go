@@ -68,7 +68,7 @@ func (s *Store) readInto(ctx context.Context, key Key, buffer []byte) (Object, [
 	if _, err := io.ReadFull(r, body); err != nil {
 		return r.object, nil, err
 	}
-	if err := r.end(); err != io.EOF {
+	if err := r.end(); !errors.Is(err, io.EOF) {
 		return r.object, nil, err // it is longer than it said
 	}
 	return r.object, body, nil

@@ -16,6 +16,7 @@ const (
 	localReads      = 16  // from a local disk, which has no way to wait for
 	defaultMemory   = 96 << 20
 	copyBuffer      = 256 << 10 // bytes, of one reading goroutine
+	reusedAtMost    = 16 << 10  // bytes of a file whose buffer serves another file later; there may be localPlaces of them
 )
 
 // mover is what the files of one transfer share.
@@ -29,6 +30,7 @@ type mover struct {
 	memory *semaphore.Weighted
 	meter  *transferMeter
 	copies sync.Pool // of *[]byte, copyBuffer long
+	bodies sync.Pool // of *[]byte, reusedAtMost long
 	// inSequence is set once the file system of a download has shown that it takes
 	// a file only from front to back.
 	inSequence atomic.Bool
@@ -53,6 +55,7 @@ func (s *Store) newMover(ctx context.Context, op string, opts *TransferOptions) 
 	m.memory = semaphore.NewWeighted(m.opts.Memory)
 	m.meter = newTransferMeter(m.opts.Progress)
 	m.copies.New = func() any { b := make([]byte, copyBuffer); return &b }
+	m.bodies.New = func() any { b := make([]byte, reusedAtMost); return &b }
 	return m, paced(ctx, newPacer(m.gate))
 }
 

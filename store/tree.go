@@ -127,12 +127,14 @@ func regularFiles(dir string, opts *TransferOptions, sizes bool) ([]localFile, e
 			return err
 		}
 		rel, err := filepath.Rel(dir, path)
-		switch {
-		case err != nil || rel == ".":
+		if err != nil || rel == "." {
 			return err
-		case opts.skip(filepath.ToSlash(rel)) && d.IsDir():
+		}
+		skipped := opts.skip(filepath.ToSlash(rel))
+		switch {
+		case skipped && d.IsDir():
 			return fs.SkipDir
-		case d.Type().IsRegular() && !isPartName(d.Name()) && !opts.skip(filepath.ToSlash(rel)):
+		case !skipped && d.Type().IsRegular() && !isPartName(d.Name()):
 			size := int64(0)
 			if sizes {
 				info, err := d.Info()

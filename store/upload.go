@@ -67,7 +67,8 @@ func (m *mover) upload(ctx context.Context, src *source, key Key) (Transferred, 
 // uploadSmall sends a file in one request.
 func (m *mover) uploadSmall(ctx context.Context, src *source, key Key, full string) (t Transferred, err error) {
 	err = m.holding(ctx, src.size, func() error {
-		body := make([]byte, src.size)
+		body, done := m.bodyOf(src.size)
+		defer done()
 		if err := errors.Join(src.read(body, 0), src.check()); err != nil {
 			return err
 		}
@@ -84,6 +85,17 @@ func (m *mover) uploadSmall(ctx context.Context, src *source, key Key, full stri
 		m.meter.moved(src.size)
 	}
 	return t, err
+}
+
+// bodyOf is room for the bytes of a file, and what to do when nothing reads them
+// any more. A connection may read a body when its request has long been answered,
+// so that only what goes to a local disk is used again.
+func (m *mover) bodyOf(size int64) (body []byte, done func()) {
+	if size > reusedAtMost || m.store.place.scheme != "file" {
+		return make([]byte, size), func() {}
+	}
+	room := m.bodies.Get().(*[]byte)
+	return (*room)[:size], func() { m.bodies.Put(room) }
 }
 
 // uploadStream sends a file to a backend that takes no parts.

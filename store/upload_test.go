@@ -308,3 +308,27 @@ func TestOldJournals(t *testing.T) {
 		t.Errorf("what is left: %v, %v, %v", left, err, unfinished(t, s))
 	}
 }
+
+// TestUploadTreeMixesNothing sends files whose buffers serve one another, and longer ones between them.
+func TestUploadTreeMixesNothing(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	dir := t.TempDir()
+	bodies := map[store.Key]string{}
+	for i := range 600 {
+		name := fmt.Sprintf("f%03d", i)
+		body := strings.Repeat(name, []int{0, 1, 1000, 4 << 10, 5 << 10}[i%5])
+		bodies[store.Key("t/"+name)] = body
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sent, err := s.UploadTree(t.Context(), dir, "t", nil)
+	if err != nil || len(sent) != len(bodies) {
+		t.Fatalf("%d objects, %v, want %d", len(sent), err, len(bodies))
+	}
+	for key, body := range bodies {
+		if got, err := s.Get(t.Context(), key); err != nil || string(got) != body {
+			t.Errorf("%s has %d bytes, %v, want %d that say its name", key, len(got), err, len(body))
+		}
+	}
+}

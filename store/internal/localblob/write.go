@@ -27,7 +27,7 @@ type Writer struct {
 	temp  string
 	file  *os.File
 	attrs attrs.Set
-	head  []byte // the first bytes, for telling whether a content type is the one that readers would find
+	head  []byte // the first bytes, for telling whether a content type is the one that readers would find; nil without attributes
 	err   error  // the first failure; what follows it has no effect
 }
 
@@ -96,7 +96,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 		return 0, w.err
 	}
 	n, err := w.b.sys.write(w.file, p)
-	if room := sniffLen - len(w.head); room > 0 {
+	if room := sniffLen - len(w.head); room > 0 && !w.attrs.IsZero() {
 		w.head = append(w.head, p[:min(n, room)]...)
 	}
 	w.err = err
