@@ -32,7 +32,7 @@ type limits struct {
 
 // usualLimits are those of Spark where it has any.
 func usualLimits() limits {
-	return limits{groupRows: 1 << 20, groupBytes: 64 << 20, partBytes: 128 << 20, pageBytes: 64 << 20, parts: 10_000}
+	return limits{groupRows: 1 << 20, groupBytes: 64 << 20, partBytes: 128 << 20, pageBytes: 32 << 20, parts: 10_000}
 }
 
 // partWriter writes one Parquet file straight into the store. It appears there
