@@ -57,7 +57,7 @@ func (x *Index) spread(ctx context.Context, found map[int64]bool, root int64, de
 	if err != nil {
 		return err
 	}
-	defer stmt.Close() //nolint:errcheck // it only reads
+	defer stmt.Close()
 	seen := map[int64]bool{root: true}
 	level := []int64{root}
 	for steps := 0; len(level) > 0 && (depth <= 0 || steps < depth); steps++ {
@@ -84,7 +84,7 @@ func each(ctx context.Context, stmt *sql.Stmt, n int64, do func(int64)) error {
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // Err tells
+	defer rows.Close()
 	for rows.Next() {
 		var to int64
 		if err := rows.Scan(&to); err != nil {
@@ -101,19 +101,19 @@ func (x *Index) graph(ctx context.Context, found map[int64]bool) (*lineage.Graph
 	if err != nil {
 		return nil, err
 	}
-	defer node.Close() //nolint:errcheck // it only reads
+	defer node.Close()
 	links, err := x.db.PrepareContext(ctx, `SELECT id, artifact, role, time, uri, link.name, version, digest
 		FROM link JOIN node ON node.n = link.source WHERE run = ?`)
 	if err != nil {
 		return nil, err
 	}
-	defer links.Close() //nolint:errcheck // it only reads
+	defer links.Close()
 	uses, err := x.db.PrepareContext(ctx, `SELECT id, min(artifact), role, max(time), uri, link.name, version, digest
 		FROM link JOIN node ON node.n = link.run WHERE source = ? GROUP BY role, uri, link.name, version, digest ORDER BY id`)
 	if err != nil {
 		return nil, err
 	}
-	defer uses.Close() //nolint:errcheck // it only reads
+	defer uses.Close()
 	var runs []tracker.RunID
 	var edges []tracker.Edge
 	for n := range found {
@@ -149,7 +149,7 @@ func edgesOf(ctx context.Context, stmt *sql.Stmt, n int64) ([]tracker.Edge, erro
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // Err tells
+	defer rows.Close()
 	var list []tracker.Edge
 	for rows.Next() {
 		var s tracker.Source

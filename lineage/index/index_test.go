@@ -69,8 +69,7 @@ func (w *world) step() {
 		_, err = w.tracker.StartAttempt(ctx, run, tracker.AttemptStart{Host: "h", Command: []string{"python", "train.py"}})
 	case 1:
 		code := w.random.IntN(2)
-		err = w.tracker.EndAttempt(ctx, run, 1, tracker.AttemptEnd{State: []tracker.State{tracker.Succeeded, tracker.Failed}[code], ExitCode: &code})
-		err = nil // there may be no attempt, or it has ended
+		_ = w.tracker.EndAttempt(ctx, run, 1, tracker.AttemptEnd{State: []tracker.State{tracker.Succeeded, tracker.Failed}[code], ExitCode: &code}) // there may be no attempt, or it has ended
 	case 2, 3:
 		m := &tracker.Metadata{}
 		m.Set(fmt.Sprintf("params.p%d", w.random.IntN(3)), []any{int64(w.random.IntN(5)), "text", "1e3", 0.5, nil, true}[w.random.IntN(6)])

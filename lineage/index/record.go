@@ -52,7 +52,7 @@ func encode(run *tracker.Run) ([]byte, error) {
 		if kept.Scheduler, err = text(a.Start.Scheduler); err != nil {
 			return nil, err
 		}
-		kept.Attempt.Start.Scheduler = nil
+		kept.Start.Scheduler = nil
 		r.Attempts = append(r.Attempts, kept)
 	}
 	return json.Marshal(r)
@@ -85,7 +85,7 @@ func decode(run *tracker.Run, body []byte, now time.Time) error {
 		run.Artifacts = append(run.Artifacts, a)
 	}
 	for _, kept := range r.Attempts {
-		if kept.Attempt.Start.Scheduler, err = object(kept.Scheduler); err != nil {
+		if kept.Start.Scheduler, err = object(kept.Scheduler); err != nil {
 			return err
 		}
 		run.Attempts = append(run.Attempts, kept.Attempt)

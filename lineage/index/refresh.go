@@ -82,7 +82,7 @@ func (x *Index) knownRuns(ctx context.Context) ([]knownRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // Err tells
+	defer rows.Close()
 	var list []knownRun
 	for rows.Next() {
 		var k knownRun

@@ -26,7 +26,7 @@ func (x *Index) Runs(ctx context.Context, q Query) ([]*tracker.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask index for runs: %w", err)
 	}
-	defer rows.Close() //nolint:errcheck // Err tells
+	defer rows.Close()
 	var numbers []int64
 	for rows.Next() {
 		var n int64
@@ -123,7 +123,7 @@ func (x *Index) sources(ctx context.Context, n int64) ([]tracker.Source, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // Err tells
+	defer rows.Close()
 	var list []tracker.Source
 	for rows.Next() {
 		var s tracker.Source
@@ -144,7 +144,7 @@ func (x *Index) children(ctx context.Context, n int64) ([]tracker.RunID, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // Err tells
+	defer rows.Close()
 	var list []tracker.RunID
 	for rows.Next() {
 		var id tracker.RunID
