@@ -24,6 +24,17 @@ type linesFunc func(context.Context) ([]string, error)
 // that one writer does the work of all who wait. All writers of one object tell
 // the same. Nil is none; where there is no Replace a line can be lost then.
 func (s *Store) AddLines(ctx context.Context, key Key, lines []string, others func(context.Context) ([]string, error)) error {
+	return s.addLinesTo(ctx, key, lines, others, false)
+}
+
+// AddLinesOnce is AddLines for who knows how to take turns with other writers: it
+// does not insist where one of them comes between, but is ErrConflict. What was put
+// then may or may not hold the lines.
+func (s *Store) AddLinesOnce(ctx context.Context, key Key, lines []string, others func(context.Context) ([]string, error)) error {
+	return s.addLinesTo(ctx, key, lines, others, true)
+}
+
+func (s *Store) addLinesTo(ctx context.Context, key Key, lines []string, others linesFunc, once bool) error {
 	full, err := s.full(key)
 	if err == nil {
 		err = checkLines(lines)
@@ -32,23 +43,27 @@ func (s *Store) AddLines(ctx context.Context, key Key, lines []string, others fu
 		return s.wrap("append", string(key), err)
 	}
 	err = s.lines.add(ctx, full, lines, func(ctx context.Context, lines []string) error {
-		return s.addLines(ctx, key, full, lines, others)
+		u := uniter{s: s, key: key, lines: lines, others: others, once: once}
+		return s.addLines(ctx, full, u)
 	})
 	return s.wrap("append", string(key), s.renamed("append", err))
 }
 
 // addLines does it by the means of the backend.
-func (s *Store) addLines(ctx context.Context, key Key, full string, lines []string, others linesFunc) error {
+func (s *Store) addLines(ctx context.Context, full string, u uniter) error {
 	a, ok := s.back.(appender)
-	if !ok || !s.Capabilities().Append {
-		u := uniter{s: s, key: key, lines: lines, others: others, patience: s.lines.patienceFor(full)}
-		err := u.run(ctx)
-		s.lines.setPatience(full, u.patience)
+	if ok && s.Capabilities().Append {
+		_, err := s.do(ctx, Request{Op: "append", Key: string(u.key)}, func(ctx context.Context) error {
+			return a.appendLines(ctx, full, u.lines)
+		})
 		return err
 	}
-	_, err := s.do(ctx, Request{Op: "append", Key: string(key)}, func(ctx context.Context) error {
-		return a.appendLines(ctx, full, lines)
-	})
+	if u.once {
+		return u.run(ctx)
+	}
+	u.patience = s.lines.patienceFor(full)
+	err := u.run(ctx)
+	s.lines.setPatience(full, u.patience)
 	return err
 }
 

@@ -32,6 +32,7 @@ type uniter struct {
 	key    Key
 	lines  []string
 	others linesFunc
+	once   bool // give up where somebody else comes between
 
 	patience time.Duration // how long to wait for others, about
 	put      bool          // without condition: what others put just before may be gone
@@ -40,7 +41,10 @@ type uniter struct {
 
 func (u *uniter) run(ctx context.Context) error {
 	for range maxRounds {
-		done, err := u.leave(ctx)
+		done, err := false, error(nil)
+		if !u.once {
+			done, err = u.leave(ctx)
+		}
 		if !done && err == nil {
 			done, err = u.round(ctx)
 		}
@@ -48,7 +52,11 @@ func (u *uniter) run(ctx context.Context) error {
 			return u.s.wrap("append", string(u.key), err)
 		}
 	}
-	return &Error{Op: "append", Key: string(u.key), Kind: ErrConflict, Err: fmt.Errorf("the object changed under each of %d tries", maxRounds)}
+	return u.spoilt(maxRounds)
+}
+
+func (u *uniter) spoilt(tries int) error {
+	return &Error{Op: "append", Key: string(u.key), Kind: ErrConflict, Err: fmt.Errorf("the object changed under each of %d tries", tries)}
 }
 
 // leave gives those who are at it the time to bring our lines too. Where nothing
@@ -102,6 +110,9 @@ func (u *uniter) round(ctx context.Context) (done bool, err error) {
 	if err != nil || len(adds) == 0 {
 		return err == nil, err
 	}
+	if u.once && u.put {
+		return false, u.spoilt(1)
+	}
 	conditional := u.s.Capabilities().Replace
 	switch united := unite(body, adds); {
 	case !conditional:
@@ -113,6 +124,8 @@ func (u *uniter) round(ctx context.Context) (done bool, err error) {
 	}
 	lost := errors.Is(err, ErrConflict) || errors.Is(err, ErrExist)
 	switch {
+	case lost && u.once:
+		return false, u.spoilt(1)
 	case lost, u.put: // somebody's put crossed ours
 		u.patience = min(max(2*u.patience, time.Since(begun)), maxPatience)
 	case len(adds) <= len(u.lines): // nobody else had any

@@ -25,6 +25,7 @@ type FileTracker struct {
 	opts   Options
 	clock  *clock
 	format formatCache
+	turns  turns
 }
 
 var _ Tracker = (*FileTracker)(nil)

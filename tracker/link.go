@@ -6,7 +6,9 @@ import (
 	"encoding/base32"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -22,8 +24,16 @@ const noArtifact = "="
 // source from elsewhere would become a run. Where a line can be appended, which
 // no other line depends on, link and lines are written side by side: link and
 // line each tell of the edge, the parent's line follows one that is kept, and all
-// are kept when the call returns. An error after the link
-// was written says so; to repeat the call completes what is missing.
+// are kept when the call returns.
+//
+// Where the files are put whole and many link the run to the same source, one of
+// the writers puts them for all. A call then returns once the link is kept and such
+// a writer was seen at work, which does not return itself before it has written all:
+// when all calls have succeeded, the files hold every line. Where that writer dies or
+// fails instead, the next writer completes the files, or Fsck does.
+//
+// An error after the link was written says so; to repeat the call completes what is
+// missing.
 func (t *FileTracker) AddSource(ctx context.Context, run RunID, s Source) error {
 	if err := t.addSource(ctx, run, s); err != nil {
 		return fmt.Errorf("add source to %s: %w", printable(string(run)), err)
@@ -73,17 +83,37 @@ func (t *FileTracker) writeLink(ctx context.Context, run RunID, s Source, body [
 	return err
 }
 
-// writeText adds the line of the run itself, and once that tells of the edge, the
-// one of the parent if it is tracked.
+// writeText adds the line to both files, together with all that others linked
+// meanwhile where a file is put whole. Who is spoilt by another writer takes turns,
+// for a while.
 func (t *FileTracker) writeText(ctx context.Context, run RunID, s Source) error {
-	if err := t.addLine(ctx, run.dir().Join(sourcesDir, s.ID.Encode()), run, s); err != nil {
+	key := turnKey(run, s.ID)
+	if v := t.turns.update(key, func(*sight) {}); !v.crowded.IsZero() && time.Since(v.crowded) < crowdMemory {
+		return t.takeTurns(ctx, run, s)
+	}
+	err := t.writeTexts(ctx, run, s, func(file store.Key) error {
+		return t.s.AddLinesOnce(ctx, file, []string{s.Artifact}, func(ctx context.Context) ([]string, error) {
+			return t.linked(ctx, run, s.ID)
+		})
+	})
+	if !errors.Is(err, store.ErrConflict) {
+		return err
+	}
+	t.turns.update(key, func(v *sight) { v.crowded = time.Now() })
+	return t.takeTurns(ctx, run, s)
+}
+
+// writeTexts adds to the file of the run itself, and once that tells of the edge, to
+// the one of the parent if it is tracked.
+func (t *FileTracker) writeTexts(ctx context.Context, run RunID, s Source, add func(file store.Key) error) error {
+	if err := add(run.dir().Join(sourcesDir, s.ID.Encode())); err != nil {
 		return err
 	}
 	tracked, err := t.exists(ctx, s.ID)
 	if err != nil || !tracked {
 		return err
 	}
-	return t.addLine(ctx, s.ID.dir().Join(descendantsDir, run.Encode()), run, s)
+	return add(s.ID.dir().Join(descendantsDir, run.Encode()))
 }
 
 func unmirrored(err error) error {
@@ -119,21 +149,30 @@ func decodeArtifact(elem string) (string, error) {
 	return string(text), checkText(string(text), maxIDBytes)
 }
 
-// addLine adds the name, and where the file is put whole all that others linked
-// meanwhile, so that writers complete each other's work.
-func (t *FileTracker) addLine(ctx context.Context, file store.Key, run RunID, s Source) error {
-	return t.s.AddLines(ctx, file, []string{s.Artifact}, func(ctx context.Context) ([]string, error) {
-		var list []string
-		for e, err := range t.s.ListDir(ctx, linkDir(run, s.ID)) {
+// linkedNames yields the names of the links from source.
+func (t *FileTracker) linkedNames(ctx context.Context, run, source RunID) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for e, err := range t.s.ListDir(ctx, linkDir(run, source)) {
 			if err != nil {
-				return nil, err
+				yield("", err)
+				return
 			}
-			if name, err := decodeArtifact(e.Key.Base()); err == nil {
-				list = append(list, name)
+			if name, err := decodeArtifact(e.Key.Base()); err == nil && !yield(name, nil) {
+				return
 			}
 		}
-		return list, nil
-	})
+	}
+}
+
+func (t *FileTracker) linked(ctx context.Context, run, source RunID) ([]string, error) {
+	var list []string
+	for name, err := range t.linkedNames(ctx, run, source) {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, name)
+	}
+	return list, nil
 }
 
 // exists says whether anything at all is kept about run.

@@ -32,13 +32,7 @@ func TestManyWriters(t *testing.T) {
 		sameInTorchX(t, tr, serve(t, "s3", fsspecOptions(t, server.URL("")), torch, fs, "s3fs==2026.9.0"), url, 2)
 	})
 	t.Run("gcs", func(t *testing.T) { manyWriters(t, servers.FakeGCS(t).URL("many"), 1000) })
-	t.Run("hdfs", func(t *testing.T) {
-		each := 1000
-		if storetest.Rounds(2) == 1 {
-			each = 240 // links in one text file are slow where nothing is replaced by comparison
-		}
-		manyWriters(t, servers.Hadoop(t, nil).URL("many"), each)
-	})
+	t.Run("hdfs", func(t *testing.T) { manyWriters(t, servers.Hadoop(t, nil).URL("many"), 1000) })
 }
 
 func manyWriters(t *testing.T, url string, facts int) *tracker.FileTracker {
