@@ -73,18 +73,6 @@ func TestDemoEverywhere(t *testing.T) {
 	}
 }
 
-// TestScriptsOnSlurm has a cluster of four nodes, which the scripts share.
-func TestScriptsOnSlurm(t *testing.T) {
-	cluster := servers.StartSlurm(t, nil)
-	params := scripts("testdata/slurm")
-	local := params.Setup
-	params.Setup = func(env *testscript.Env) error {
-		env.Vars = append(env.Vars, cluster.Environ...)
-		return local(env)
-	}
-	testscript.Run(t, params)
-}
-
 // TestScriptsWithTorchX has a Python that has TorchX at $PYTHON.
 func TestScriptsWithTorchX(t *testing.T) {
 	python := servers.Python(t, "torchx==0.7.0", "fsspec==2026.9.0")
