@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -31,7 +32,7 @@ const errorFile = "error.json"
 // spec is what one replica is started with.
 func (c *crew) spec(t *task) (process.Spec, error) {
 	s := process.Spec{
-		Args: c.job.Args, Dir: c.job.Dir, Env: c.environ, LogDir: t.dir, Mark: envLaunch + "=" + c.launch,
+		Args: c.job.Args, Dir: c.dirOf(t.role), Env: c.environ, LogDir: t.dir, Mark: envLaunch + "=" + c.launch,
 		Grace: c.grace(), Signals: c.signals, Guard: c.guard, Orphans: c.orphans,
 	}
 	s.Stdout, s.Stderr = c.screen.of(t, c.job.Stdout), c.screen.of(t, c.job.Stderr)
@@ -52,7 +53,7 @@ func (c *crew) spec(t *task) (process.Spec, error) {
 // words gives command and environment of a replica of a role, macros replaced, and
 // the mark of its processes.
 func (c *crew) words(t *task) (args, environ []string, mark string, err error) {
-	macros := Macros{ImgRoot: c.workdir(), AppID: macroAppID(c.id), ReplicaID: strconv.Itoa(t.replica), Rank0Env: envRank0}
+	macros := Macros{ImgRoot: cmp.Or(c.dirOf(t.role), c.workdir()), AppID: macroAppID(c.id), ReplicaID: strconv.Itoa(t.replica), Rank0Env: envRank0}
 	role := macros.Apply(*t.role)
 	set := map[string]string{envRank0: "localhost"}
 	for name, value := range role.Env {
@@ -75,6 +76,14 @@ func (c *crew) words(t *task) (args, environ []string, mark string, err error) {
 		set[name] = value
 	}
 	return append([]string{role.Entrypoint}, role.Args...), with(c.environ, set), envTask + "=" + own, nil
+}
+
+// dirOf is where the replicas of a role start, "" = our own directory.
+func (r *run) dirOf(role *Role) string {
+	if role == nil || r.job.RoleDir == nil {
+		return r.job.Dir
+	}
+	return cmp.Or(r.job.RoleDir(role.Name), r.job.Dir)
 }
 
 // isOfRun says whether a variable tells of the run, which is not the role's to

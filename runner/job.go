@@ -51,6 +51,9 @@ type Job struct {
 	// Workspace is what the job starts from, kept in the store already; each is
 	// recorded as an input, and what tells how to lay them out as metadata.
 	Workspace []WorkspaceDir
+	// RoleDir, unless nil, gives the directory in which the replicas of a role start;
+	// "" = Dir.
+	RoleDir func(role string) string
 	// Launch says that the job is one of several processes that are one run, of which
 	// each has a Launcher of its own; nil = it is alone. The run's id follows from it
 	// unless RunID is given.

@@ -185,8 +185,17 @@ func (r *run) findCommands() error {
 	if err := r.job.App.Validate(); err != nil {
 		return err
 	}
-	for _, role := range r.job.App.Roles {
-		spec := process.Spec{Args: []string{role.Entrypoint}, Dir: r.job.Dir, Env: with(r.job.Environ, role.Env)}
+	for i := range r.job.App.Roles {
+		role := &r.job.App.Roles[i]
+		environ := with(r.job.Environ, role.Env)
+		if r.job.ReplicaEnv != nil {
+			more, err := r.job.ReplicaEnv(role.Name, 0)
+			if err != nil {
+				return err
+			}
+			environ = with(environ, more)
+		}
+		spec := process.Spec{Args: []string{role.Entrypoint}, Dir: r.dirOf(role), Env: environ}
 		if _, err := spec.Find(); err != nil {
 			return fmt.Errorf("role %s: %w", role.Name, err)
 		}

@@ -19,10 +19,13 @@ const KeyApp = "heirloom.app"
 type Rerun struct {
 	Job       Job            // Args, App, Name, Params, Tags, Sources, RerunOf; the rest is the caller's
 	Environ   []string       // recorded variables that say under which conditions it ran, sorted
-	Workspace []WorkspaceDir // to be laid out; From is empty
-	Commit    string         // of git, "" = not known
-	Remote    string         // of git, "" = not known
-	Dirty     bool           // the work tree was not what was committed, or that is not known
+	Workspace []WorkspaceDir // to be laid out, for all roles; From is empty
+	// RoleWorkspaces are those of roles, by their names, where they start from different
+	// ones; Workspace is then empty.
+	RoleWorkspaces map[string][]WorkspaceDir
+	Commit         string // of git, "" = not known
+	Remote         string // of git, "" = not known
+	Dirty          bool   // the work tree was not what was committed, or that is not known
 	// Missing names what redaction took out, in words: without it the run cannot be
 	// done once more.
 	Missing []Redacted
@@ -214,7 +217,16 @@ func (r *Rerun) readWorkspaces(m *tracker.Metadata) error {
 		if err != nil {
 			return fmt.Errorf("read %s: %w: %w", KeyWorkspaces, err, store.ErrCorrupt)
 		}
-		r.Workspace = append(r.Workspace, WorkspaceDir{To: o.Text("to"), Digest: digest})
+		w := WorkspaceDir{To: o.Text("to"), Digest: digest}
+		role := o.Text("role")
+		if role == "" {
+			r.Workspace = append(r.Workspace, w)
+			continue
+		}
+		if r.RoleWorkspaces == nil {
+			r.RoleWorkspaces = map[string][]WorkspaceDir{}
+		}
+		r.RoleWorkspaces[role] = append(r.RoleWorkspaces[role], w)
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"slices"
+
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
@@ -8,7 +10,8 @@ import (
 
 const (
 	// KeyWorkspaces is the metadata key of what the run was started from: a list of
-	// objects with "to", where it lies below the working directory, and "digest".
+	// objects with "role", "" of which is every role, "to", where it lies below the
+	// working directory, and "digest".
 	KeyWorkspaces = "heirloom.workspaces"
 	// KeyRerunOf is the metadata key of the run that this one does once more.
 	KeyRerunOf = "heirloom.rerun_of"
@@ -28,21 +31,43 @@ func WorkspaceInput(digest store.Digest, manifest string) tracker.Source {
 
 func (r *run) workspaceInputs() []tracker.Source {
 	var list []tracker.Source
+	seen := map[store.Digest]bool{}
 	for _, w := range r.job.Workspace {
+		if seen[w.Digest] {
+			continue
+		}
+		seen[w.Digest] = true
 		list = append(list, WorkspaceInput(w.Digest, r.Store.KeyURL(WorkspaceKey(w.Digest))))
 	}
 	return list
 }
 
 func (r *run) describeWorkspace(m *pyjson.Object) {
-	if len(r.job.Workspace) == 0 {
-		return
+	var list []any
+	add := func(role string, dirs []WorkspaceDir) {
+		for _, w := range dirs {
+			list = append(list, pyjson.NewObject(
+				pyjson.Member{Key: "role", Value: role}, pyjson.Member{Key: "to", Value: w.To}, pyjson.Member{Key: "digest", Value: string(w.Digest)}))
+		}
 	}
-	list := make([]any, len(r.job.Workspace))
-	for i, w := range r.job.Workspace {
-		list[i] = pyjson.NewObject(pyjson.Member{Key: "to", Value: w.To}, pyjson.Member{Key: "digest", Value: string(w.Digest)})
+	switch roles := r.job.App.Roles; {
+	case len(r.job.Workspace) == 0:
+		return
+	case !slices.ContainsFunc(roles, func(role Role) bool { return len(role.Workspace) > 0 }):
+		add("", r.job.Workspace)
+	case !slices.ContainsFunc(roles, func(role Role) bool { return !sameWorkspace(role.Workspace, roles[0].Workspace) }):
+		add("", roles[0].Workspace)
+	default:
+		for i := range roles {
+			add(roles[i].Name, roles[i].Workspace)
+		}
 	}
 	m.Set(KeyWorkspaces, list)
+}
+
+// sameWorkspace says whether two lists lay the same out.
+func sameWorkspace(a, b []WorkspaceDir) bool {
+	return slices.EqualFunc(a, b, func(a, b WorkspaceDir) bool { return a.To == b.To && a.Digest == b.Digest })
 }
 
 // WorkspaceKey is where the manifest of a workspace is kept; see package workspace.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/demo"
 	"github.com/heirloom-ml/heirloom/runner"
+	"github.com/heirloom-ml/heirloom/runner/workspace"
 )
 
 // demoLauncher is what runs the demo's steps: here, or by a scheduler. program is how a step calls heirloom there.
@@ -24,7 +25,7 @@ func (a *app) demoLauncher(c *cobra.Command, p place, f launchFlags) (launcher d
 		program, err = executable()
 		return here, program, err
 	}
-	r, err := a.launching("", p, scheduler)
+	r, err := a.launching("", p, workspace.NewKeeper(p.store, nil), scheduler)
 	if err != nil {
 		return nil, "", err
 	}

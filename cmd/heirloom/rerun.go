@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -214,15 +215,40 @@ func (a *app) rerunPlace(ctx context.Context, p place, again runner.Rerun, job *
 		}
 		job.Dir = f.dir
 	}
+	if len(again.RoleWorkspaces) > 0 {
+		return placeRoles(ctx, p.store, again, job)
+	}
 	if len(again.Workspace) == 0 {
 		return a.checkout(ctx, again, job)
 	}
-	err := workspace.Place(ctx, p.store, again.Workspace, job.Dir)
-	if errors.Is(err, store.ErrExist) {
-		return &advised{err: refused("%s is not empty, and the workspace of the run would lie in it", job.Dir), advice: "call it in an empty directory, or with --dir; --as-is restores nothing"}
-	}
 	job.Workspace = again.Workspace
+	return placeIn(ctx, p.store, again.Workspace, job.Dir)
+}
+
+// placeIn lays workspaces out where a run is done once more.
+func placeIn(ctx context.Context, s *store.Store, list []runner.WorkspaceDir, dir string) error {
+	err := workspace.Place(ctx, s, list, dir)
+	if errors.Is(err, store.ErrExist) {
+		return &advised{err: refused("%s is not empty, and the workspace of the run would lie in it", dir), advice: "call it in an empty directory, or with --dir; --as-is restores nothing"}
+	}
 	return err
+}
+
+// placeRoles lays the workspaces of each role out in a directory named after it.
+func placeRoles(ctx context.Context, s *store.Store, again runner.Rerun, job *runner.Job) error {
+	if len(job.App.Roles) == 0 {
+		return &advised{err: refused("the roles of %s started from different workspaces, and a command in their place has no role", again.Job.RerunOf), advice: "--as-is starts it in the current directory as it is"}
+	}
+	top, dirs := job.Dir, map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(again.RoleWorkspaces)) {
+		dirs[name] = filepath.Join(top, store.EncodeRun(name))
+		if err := placeIn(ctx, s, again.RoleWorkspaces[name], dirs[name]); err != nil {
+			return err
+		}
+		job.Workspace = append(job.Workspace, again.RoleWorkspaces[name]...)
+	}
+	job.RoleDir = func(role string) string { return dirs[role] }
+	return nil
 }
 
 // checkout makes sure that the directory is a clean checkout of the commit that the run was of.
@@ -277,6 +303,7 @@ type plannedRerun struct {
 }
 
 type plannedWorkspace struct {
+	Role   string `json:"role"` // "" = every role
 	To     string `json:"to"`
 	Digest string `json:"digest"`
 }
@@ -292,7 +319,12 @@ func (a *app) printRerun(again runner.Rerun, job runner.Job) error {
 		Workspaces: []plannedWorkspace{}, Commit: again.Commit, Params: job.Params, Sources: []plannedRerunInput{}, Missing: []string{},
 	}
 	for _, w := range again.Workspace {
-		plan.Workspaces = append(plan.Workspaces, plannedWorkspace{w.To, string(w.Digest)})
+		plan.Workspaces = append(plan.Workspaces, plannedWorkspace{"", w.To, string(w.Digest)})
+	}
+	for _, role := range slices.Sorted(maps.Keys(again.RoleWorkspaces)) {
+		for _, w := range again.RoleWorkspaces[role] {
+			plan.Workspaces = append(plan.Workspaces, plannedWorkspace{role, w.To, string(w.Digest)})
+		}
 	}
 	for _, s := range job.Sources {
 		plan.Sources = append(plan.Sources, plannedRerunInput{s.ID, s.Artifact})

@@ -25,7 +25,7 @@ func (a *app) printPlannedRerun(plan plannedRerun) error {
 	}
 	line("command", strings.Join(words, " "))
 	for _, w := range plan.Workspaces {
-		line("workspace", strings.TrimSpace(w.Digest+" "+w.To))
+		line("workspace", strings.Join(strings.Fields(w.Digest+" "+w.Role+" "+w.To), " "))
 	}
 	line("commit", plan.Commit)
 	for _, entry := range plan.Environment {

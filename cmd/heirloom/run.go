@@ -51,7 +51,9 @@ on a local store, all outputs of earlier attempts are there again; from any othe
 With --workspace the directory is kept in the store, less what its .heirloomignore, or
 else .torchxignore, or else .gitignore names by git's rules, and is an input of the run;
 the command starts in it, and "heirloom rerun" starts it from an equal one anywhere.
-Several, or DIR:SUBDIR, are laid out in a copy of their own.
+Several, or DIR:SUBDIR, are laid out in a copy of their own; so is what --detach,
+--replicas and components start from, a copy for each role. A copy that the job changed is
+kept, and told of: what is to last belongs in $HEIRLOOM_OUTPUT_DIR.
 
 Processes that were started together (srun, torchrun, mpirun) are one run: the first
 records it, each has logs of its own, and the run ends when all have. What the scheduler

@@ -44,6 +44,8 @@ func (a *app) carryOut(c *cobra.Command, p place, job runner.Job) error {
 	doubts := p.doubts(ctx, job.Sources)
 	launcher := runner.NewLauncher(p.store, p.tracker)
 	launcher.Version = readVersion().Version
+	color := a.style(a.stderr).Color
+	job.Prefix = func(role string, replica int) string { return replicaPrefix(role, replica, color) } // where there are several
 	outputDir := ""
 	onStart := func(s runner.Started) {
 		outputDir = s.OutputDir

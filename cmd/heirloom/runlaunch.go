@@ -164,7 +164,8 @@ func commandApp(args []string, f runFlags) runner.App {
 // launchPlan plans a job for a scheduler and submits it, prints the plan, or runs it here.
 func (a *app) launchPlan(c *cobra.Command, p place, job runner.Job, what asked, f runFlags, scheduler string) error {
 	ctx := c.Context()
-	r, err := a.launching(f.session, p, scheduler)
+	keeper := workspace.NewKeeper(p.store, nil)
+	r, err := a.launching(f.session, p, keeper, scheduler)
 	if err != nil {
 		return err
 	}
@@ -183,6 +184,9 @@ func (a *app) launchPlan(c *cobra.Command, p place, job runner.Job, what asked, 
 		return a.printPlan(plan)
 	}
 	if scheduler == schedulerLocal && !f.detach {
+		if err := a.keepWorkspaces(ctx, keeper, &plan.App); err != nil {
+			return err
+		}
 		return a.foreground(ctx, r, plan, job, p)
 	}
 	for _, doubt := range p.doubts(ctx, job.Sources) {
@@ -197,8 +201,8 @@ func (a *app) launchPlan(c *cobra.Command, p place, job runner.Job, what asked, 
 }
 
 // launching is the runner of what is submitted: it keeps workspaces, and records at once what a scheduler may have wait.
-func (a *app) launching(session string, p place, scheduler string) (*runner.Runner, error) {
-	options := &runner.Options{Workspaces: workspace.NewKeeper(p.store, nil)}
+func (a *app) launching(session string, p place, keeper *workspace.Keeper, scheduler string) (*runner.Runner, error) {
+	options := &runner.Options{Workspaces: keeper}
 	if scheduler != schedulerLocal {
 		launcher := runner.NewLauncher(p.store, p.tracker)
 		launcher.Version = readVersion().Version

@@ -74,6 +74,18 @@ func (a *app) takeWorkspaces(ctx context.Context, p place, texts []string, job *
 	return a.copyWorkspaces(ctx, p.store, job)
 }
 
+// keepWorkspaces keeps those of all roles.
+func (a *app) keepWorkspaces(ctx context.Context, keeper *workspace.Keeper, app *runner.App) error {
+	for i := range app.Roles {
+		for k := range app.Roles[i].Workspace {
+			if err := a.keepWorkspace(ctx, keeper, &app.Roles[i].Workspace[k]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func (a *app) keepWorkspace(ctx context.Context, keeper *workspace.Keeper, w *runner.WorkspaceDir) error {
 	kept, err := keeper.KeepDir(ctx, w)
 	if err != nil {
@@ -92,19 +104,16 @@ func (a *app) copyWorkspaces(ctx context.Context, s *store.Store, job *runner.Jo
 	if job.Dir, err = os.MkdirTemp("", "heirloom-workspace-"); err != nil {
 		return nil, err
 	}
-	dir := job.Dir
-	if err := workspace.Place(ctx, s, job.Workspace, dir); err != nil {
-		return nil, err
-	}
-	before, err := workspace.Scan(ctx, dir, nil)
+	laid, err := workspace.NewCopy(ctx, s, job.Workspace, job.Dir)
 	if err != nil {
+		_ = workspace.Remove(job.Dir)
 		return nil, err
 	}
 	return func() {
-		if after, err := workspace.Scan(context.WithoutCancel(ctx), dir, nil); err != nil || after.Digest != before.Digest {
-			a.note("heirloom: what the command changed in the copy of its workspaces is kept: %s", dir)
+		if laid.Changed(context.WithoutCancel(ctx)) {
+			a.note("heirloom: what the command changed in the copy of its workspaces is kept: %s", laid.Dir)
 			return
 		}
-		_ = os.RemoveAll(dir)
+		_ = laid.Remove()
 	}, nil
 }

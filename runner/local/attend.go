@@ -56,7 +56,7 @@ func (s *Scheduler) RunJob(ctx context.Context, launcher *runner.Launcher, job r
 	if !begun {
 		return result, errors.Join(err, l.remove())
 	}
-	return result, errors.Join(err, l.end(result, err))
+	return result, errors.Join(err, l.end(result, err, ""))
 }
 
 func tellStarted(onStart func(runner.Started), st runner.Started) {

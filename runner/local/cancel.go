@@ -3,9 +3,9 @@ package local
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/heirloom-ml/heirloom/runner"
+	"github.com/heirloom-ml/heirloom/runner/workspace"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
@@ -24,7 +24,7 @@ func (s *Scheduler) Cancel(_ context.Context, h runner.Handle, opts runner.Cance
 }
 
 // Delete ends the app if it runs, waits for that, and forgets it. Records, outputs and
-// logs of the run stay.
+// logs of the run stay; what it changed in the copy of its workspaces goes.
 func (s *Scheduler) Delete(ctx context.Context, h runner.Handle, opts runner.CancelOptions) error {
 	if err := s.Cancel(ctx, h, opts); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (s *Scheduler) Delete(ctx context.Context, h runner.Handle, opts runner.Can
 	if err := l.awaitGone(ctx); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(s.appDir(h)); err != nil {
+	if err := workspace.Remove(s.appDir(h)); err != nil {
 		return fmt.Errorf("delete state of local app: %w", err)
 	}
 	return nil

@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/heirloom-ml/heirloom/runner"
+	"github.com/heirloom-ml/heirloom/runner/workspace"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
@@ -102,7 +104,7 @@ func (l launch) make(plan *runner.Plan) error {
 
 // remove forgets a launch that came to nothing, and the app if it has no other.
 func (l launch) remove() error {
-	err := os.RemoveAll(l.dir)
+	err := workspace.Remove(l.dir)
 	_ = os.Remove(filepath.Dir(l.dir)) // refused while there are others
 	return err
 }
@@ -124,7 +126,11 @@ func (s *Scheduler) carry(ctx context.Context, l launch, plan *runner.Plan, fg F
 	if err := l.write(supervisorFile, self(s.opts.Environ), false); err != nil {
 		return runner.Result{}, errors.Join(err, l.remove())
 	}
-	job, err := s.job(l, plan, fg)
+	laid, err := l.layOut(ctx, launcher.Store, &plan.App)
+	if err != nil {
+		return runner.Result{}, errors.Join(err, l.remove())
+	}
+	job, err := s.job(l, plan, fg, laid)
 	if err != nil {
 		return runner.Result{}, errors.Join(err, l.remove())
 	}
@@ -141,7 +147,14 @@ func (s *Scheduler) carry(ctx context.Context, l launch, plan *runner.Plan, fg F
 	if !begun {
 		return result, errors.Join(err, l.remove())
 	}
-	return result, errors.Join(err, l.end(result, err))
+	kept, keptErr := laid.settle(context.WithoutCancel(ctx))
+	if keptErr != nil {
+		result.Warnings = append(result.Warnings, keptErr.Error())
+	}
+	if kept != "" {
+		result.Warnings = append(result.Warnings, kept)
+	}
+	return result, errors.Join(err, l.end(result, err, kept))
 }
 
 // begin keeps that the app starts, and where the logs of all its replicas are.
@@ -149,14 +162,14 @@ func (l launch) begin(st runner.Started, logs string) error {
 	return l.write(startedFile, started{store.RedactURL(st.Store), st.OutputDir, logs, time.Now().UTC()}, false)
 }
 
-// end keeps how the app ended.
-func (l launch) end(result runner.Result, err error) error {
+// end keeps how the app ended, and a message that goes with it.
+func (l launch) end(result runner.Result, err error, message string) error {
 	e := end{
 		State: result.State, ExitCode: result.ExitCode, Signal: result.Signal, Restarts: result.Restarts,
-		Started: result.Started.UTC(), Ended: result.Ended.UTC(),
+		Started: result.Started.UTC(), Ended: result.Ended.UTC(), Message: message,
 	}
 	if err != nil {
-		e.Message = store.Redact(err.Error())
+		e.Message = strings.TrimPrefix(message+"; "+store.Redact(err.Error()), "; ")
 	}
 	if !e.State.Terminal() {
 		e.State = tracker.Failed
@@ -181,7 +194,7 @@ func (s *Scheduler) launcher(ctx context.Context, l launch, plan *runner.Plan, f
 }
 
 // job is the launcher's view of a plan.
-func (s *Scheduler) job(l launch, plan *runner.Plan, fg Foreground) (runner.Job, error) {
+func (s *Scheduler) job(l launch, plan *runner.Plan, fg Foreground, laid copies) (runner.Job, error) {
 	request, err := requestOf(plan)
 	if err != nil {
 		return runner.Job{}, err
@@ -206,6 +219,7 @@ func (s *Scheduler) job(l launch, plan *runner.Plan, fg Foreground) (runner.Job,
 	if plan.App.Replicas() == 1 && len(request.Replicas) == 1 {
 		job.Args = request.Replicas[0].Command
 	}
+	laid.place(&job, plan, request, cfg.PrependCWD)
 	return job, nil
 }
 

@@ -133,8 +133,7 @@ func (s *Scheduler) Prepare(_ context.Context, plan *runner.Plan) error {
 	for i := range plan.App.Roles {
 		role := plan.App.Roles[i]
 		for k := range role.NumReplicas {
-			macros := runner.Macros{ImgRoot: plan.Dir, AppID: plan.Handle.App, ReplicaID: fmt.Sprint(k), Rank0Env: "TORCHX_RANK0_HOST"}
-			shown := macros.Apply(role)
+			shown := macrosOf(plan, plan.Dir, k).Apply(role)
 			request.Replicas = append(request.Replicas, Replica{
 				Role: role.Name, Replica: k, Command: append([]string{shown.Entrypoint}, shown.Args...),
 			})
@@ -147,6 +146,11 @@ func (s *Scheduler) Prepare(_ context.Context, plan *runner.Plan) error {
 	}
 	plan.Request = request
 	return nil
+}
+
+// macrosOf is what the macros of a replica stand for when it starts in dir.
+func macrosOf(plan *runner.Plan, dir string, replica int) runner.Macros {
+	return runner.Macros{ImgRoot: dir, AppID: plan.Handle.App, ReplicaID: fmt.Sprint(replica), Rank0Env: "TORCHX_RANK0_HOST"}
 }
 
 // path is PATH of the replicas. The working directory is in it only where that is

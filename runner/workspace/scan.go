@@ -27,6 +27,8 @@ type Options struct {
 	// Exclude are local directories that are left out wherever they lie in the
 	// tree, such as the store itself. Absolute paths.
 	Exclude []string
+
+	all bool // ignore files hold nothing back
 }
 
 // Scan reads the directory: all it holds but .git, what ignore files leave out,
@@ -60,7 +62,10 @@ func scan(ctx context.Context, dir string, opts *Options) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scanner{root: root, ignoreName: ignoreNameOf(root)}
+	s := &scanner{root: root}
+	if !opts.all {
+		s.ignoreName = ignoreNameOf(root)
+	}
 	if err := s.exclude(opts.Exclude); err != nil {
 		return nil, err
 	}
