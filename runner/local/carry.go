@@ -60,11 +60,12 @@ func (s *Scheduler) begin(plan *runner.Plan) (l launch, known bool, err error) {
 	if plan.Scheduler != Name {
 		return l, false, fmt.Errorf("the plan of %s is for scheduler %s: %w", plan.Handle, plan.Scheduler, store.ErrInvalid)
 	}
+	s.prune(plan)
 	dir := s.appDir(plan.Handle)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return l, false, fmt.Errorf("keep state of local app: %w", err)
-	}
 	for {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return l, false, fmt.Errorf("keep state of local app: %w", err)
+		}
 		n, err := lastLaunch(dir)
 		if err != nil {
 			return l, false, err
@@ -77,7 +78,7 @@ func (s *Scheduler) begin(plan *runner.Plan) (l launch, known bool, err error) {
 		}
 		l = s.launch(plan.Handle, n+1)
 		err = l.make(plan)
-		if !errors.Is(err, fs.ErrExist) {
+		if !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist) { // else another submitted it, or removed it
 			return l, false, err
 		}
 	}

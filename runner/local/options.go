@@ -33,6 +33,8 @@ type Options struct {
 	// GPUs lists the numbers of the machine's GPUs; nil = those that CUDA_VISIBLE_DEVICES of
 	// Environ names, else what nvidia-smi says.
 	GPUs func(ctx context.Context) ([]string, error)
+	// Now is the clock by which old state is removed; nil = time.Now.
+	Now func() time.Time
 }
 
 // config is what --cfg may say.
@@ -40,6 +42,8 @@ type config struct {
 	PrependCWD bool `opt:"prepend_cwd" help:"look for programs in the working directory first"`
 	AutoCUDA   bool `opt:"auto_set_cuda_visible_devices" help:"give each replica GPUs of its own, as many as its role asks for, by CUDA_VISIBLE_DEVICES"`
 	Enforce    bool `opt:"enforce_resources" help:"hold each replica to the CPUs and memory its role asks for; refused as yet"`
+	// Keep is DefaultKeep.
+	Keep time.Duration `opt:"keep" default:"720h" help:"how long the state of apps that have ended is kept on this machine: whoever submits removes what is older, but nothing of their runs; 0s = for ever"`
 }
 
 // Scheduler runs apps on this machine. It is safe for concurrent use.
