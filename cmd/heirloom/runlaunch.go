@@ -29,7 +29,7 @@ type launchFlags struct {
 	cfg                        []string
 	dryRun, detach, wait, logs bool
 	stdin                      bool
-	replicas                   int
+	replicas, maxRetries       int
 	values                     map[string]any // of a component's parameters, from --stdin
 	config                     runner.Config  // options of the scheduler, from --stdin
 	slurmFlags
@@ -44,6 +44,7 @@ func (f *launchFlags) register(c *cobra.Command, a *app) {
 	flags.BoolVar(&f.wait, "wait", false, "wait for the job, on any scheduler, and exit as it did")
 	flags.BoolVar(&f.logs, "log", false, "show the job's log while waiting for it, as --wait does not")
 	flags.IntVar(&f.replicas, "replicas", 1, "`N` copies of the command")
+	flags.IntVar(&f.maxRetries, "max-retries", 0, "start the command again up to `N` times where it fails")
 	flags.StringVar(&f.parent, "parent", "", "the `RUN` that this one belongs to (default: the one that surrounds it)")
 	flags.StringVar(&f.session, "session", "", "`NAME` of the session in the run's id (default torchx)")
 	flags.BoolVar(&f.stdin, "stdin", false, "read component, arguments and scheduler as JSON from stdin, as TorchX does")
@@ -81,6 +82,8 @@ func (f *launchFlags) check(c *cobra.Command) error {
 		return usagef(c.CommandPath(), "--detach and --wait contradict each other")
 	case f.replicas < 1:
 		return usagef(c.CommandPath(), "--replicas is %d, want 1 or more", f.replicas)
+	case f.maxRetries < 0:
+		return usagef(c.CommandPath(), "--max-retries is %d, want 0 or more", f.maxRetries)
 	case c.Flags().Changed("scheduler") && f.scheduler == "":
 		return usagef(c.CommandPath(), "--scheduler is empty")
 	}
@@ -89,7 +92,7 @@ func (f *launchFlags) check(c *cobra.Command) error {
 
 // simple says whether the job is one command in the foreground of this machine.
 func (f *launchFlags) simple(scheduler string) bool {
-	return scheduler == schedulerLocal && !f.detach && !f.dryRun && f.replicas == 1 && len(f.cfg) == 0
+	return scheduler == schedulerLocal && !f.detach && !f.dryRun && f.replicas == 1 && f.maxRetries == 0 && len(f.cfg) == 0
 }
 
 // asked is what run was asked to start: a command, or a component.
@@ -116,8 +119,8 @@ func (a *app) whatToRun(c *cobra.Command, args []string, f runFlags) (asked, err
 	if !f.stdin && (!set.Has(args[0]) || isProgram(args[0])) {
 		return asked{args: args, app: commandApp(args, f)}, nil
 	}
-	if f.replicas > 1 {
-		return asked{}, usagef(c.CommandPath(), "--replicas is for commands; a component has its own, as --num_replicas")
+	if f.replicas > 1 || f.maxRetries > 0 {
+		return asked{}, usagef(c.CommandPath(), "--replicas and --max-retries are for commands; a component has its own, as --num_replicas")
 	}
 	found, err := set.Find(args[0])
 	if err != nil {
@@ -154,7 +157,7 @@ func isProgram(name string) bool {
 
 // commandApp is the App of a plain command. Its words are taken as they are: macros are for components.
 func commandApp(args []string, f runFlags) runner.App {
-	role := runner.Role{Name: "main", Entrypoint: args[0], NumReplicas: f.replicas}
+	role := runner.Role{Name: "main", Entrypoint: args[0], NumReplicas: f.replicas, MaxRetries: f.maxRetries}
 	for _, arg := range args[1:] {
 		role.Args = append(role.Args, runner.EscapeMacros(arg))
 	}

@@ -54,7 +54,7 @@ func (f *slurmFlags) slurmConfig(dir string) runner.Config {
 
 // scriptApp is the App of a batch script of the user's own.
 func (a *app) scriptApp(c *cobra.Command, args []string, f runFlags) (runner.App, error) {
-	for _, flag := range []string{"stdin", "replicas"} {
+	for _, flag := range []string{"stdin", "replicas", "max-retries"} {
 		if c.Flags().Changed(flag) {
 			return runner.App{}, usagef(c.CommandPath(), "--script and --%s contradict each other", flag)
 		}

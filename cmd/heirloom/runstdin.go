@@ -28,7 +28,7 @@ type stdinRequest struct {
 // readRequest reads a request of TorchX's form from stdin. Beside it only --dry-run and what is heirloom's own may be
 // given on the line.
 func (a *app) readRequest(c *cobra.Command, f *runFlags) ([]string, error) {
-	for _, flag := range []string{"scheduler", "cfg", "wait", "log", "parent", "replicas"} {
+	for _, flag := range []string{"scheduler", "cfg", "wait", "log", "parent", "replicas", "max-retries"} {
 		if c.Flags().Changed(flag) {
 			return nil, usagef(c.CommandPath(), "--%s is said on stdin where --stdin is given", flag)
 		}
