@@ -181,9 +181,10 @@ func (h *turn) renew(ctx context.Context) error {
 	return nil
 }
 
-// release gives the turn back. Where writers need not be allowed to delete, it says
-// that it is free.
+// release gives the turn back, after which nothing renews it. Where writers need not
+// be allowed to delete, it says that it is free.
 func (h *turn) release(ctx context.Context) error {
+	h.words = ""
 	h.t.turns.saw(h.key, "")
 	if h.t.s.Capabilities().Replace {
 		return h.t.s.Put(ctx, h.key, []byte(turnFree+rand.Text()))

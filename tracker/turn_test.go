@@ -104,22 +104,32 @@ func deadHolder(t *testing.T, deadAt int64) bool {
 }
 
 // TestTurnLate links while the holder of the turn is at each of its requests: the call
-// returns without the line being written, and once the holder has returned it is.
+// may return without the line being written, and once the holder has returned it is.
 func TestTurnLate(t *testing.T) {
-	for at := int64(1); at < 60; at++ {
-		over := false
-		synctest.Test(t, func(t *testing.T) { over = lateLink(t, at) })
-		if over {
-			return
-		}
+	for name, c := range map[string]struct {
+		links int           // that are there before
+		each  time.Duration // of a request of the holder
+	}{"quick": {0, time.Second}, "long lists on a slow link": {1000, 4 * time.Second}} {
+		t.Run(name, func(t *testing.T) {
+			for at := int64(1); at < 90; at++ {
+				over := false
+				synctest.Test(t, func(t *testing.T) { over = lateLink(t, at, c.links, c.each) })
+				if over {
+					return
+				}
+			}
+			t.Error("no end of requests")
+		})
 	}
-	t.Error("no end of requests")
 }
 
 // lateLink reports whether the holder was done before its request of that number.
-func lateLink(t *testing.T, at int64) bool {
+func lateLink(t *testing.T, at int64, links int, each time.Duration) bool {
 	p := newShared(t)
 	check(t, p.open(nil).AddMetadata(t.Context(), runA, nil))
+	for _, name := range numbered("z%d", links) { // behind the others in a list
+		put(t, p.s, key(runB, "heirloom/links", runA.Encode(), b32(name)), "{}")
+	}
 	late := p.spoiled(asked)
 	check(t, late.AddSource(t.Context(), runB, tracker.Source{ID: runA, Artifact: "before"})) // takes turns from now on
 	var n atomic.Int64
@@ -129,8 +139,8 @@ func lateLink(t *testing.T, at int64) bool {
 			other.Go(func() {
 				check(t, late.AddSource(t.Context(), runB, tracker.Source{ID: runA, Artifact: "late"}))
 			})
-			time.Sleep(time.Second) // for the other to get as far as it can
 		}
+		time.Sleep(each) // for the other to get as far as it can
 		return do()
 	})
 	check(t, holder.AddSource(t.Context(), runB, tracker.Source{ID: runA, Artifact: "held"}))
