@@ -24,7 +24,7 @@ func TestCosts(t *testing.T) {
 	var script strings.Builder
 	script.WriteString("[!unix] skip 'another file system lists otherwise'\n")
 	for _, row := range rows {
-		fmt.Fprintf(&script, "exec heirloom --stats %s\nstderr '^requests: %s '\n", row[1], row[2])
+		fmt.Fprintf(&script, "exec heirloom --stats %s\nstderr '^requests: %s[ ,]'\n", row[1], row[2])
 	}
 	script.WriteString("-- f.txt --\ntext\n")
 	dir := t.TempDir()

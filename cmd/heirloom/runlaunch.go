@@ -140,8 +140,11 @@ func (a *app) whatToRun(c *cobra.Command, args []string, f runFlags) (asked, err
 		}
 	}
 	app, err := found.App(values)
+	if err == nil {
+		err = app.Validate()
+	}
 	if err != nil {
-		return asked{}, &advised{err: err, advice: "see heirloom components " + args[0]}
+		return asked{}, &advised{err: fmt.Errorf("component %s: %w", args[0], err), advice: "see heirloom components " + args[0]}
 	}
 	return asked{args: args, component: found, app: app}, nil
 }
