@@ -4,7 +4,6 @@ package local
 
 import (
 	"context"
-	"os/exec"
 	"testing"
 
 	"github.com/heirloom-ml/heirloom/runner"
@@ -41,15 +40,6 @@ func benchForeground(b *testing.B, roles ...runner.Role) {
 // BenchmarkTrue is what an app in the foreground costs, recorded on local disk.
 func BenchmarkTrue(b *testing.B) {
 	benchForeground(b, runner.Role{Name: "a", NumReplicas: 1, Entrypoint: "true"})
-}
-
-// BenchmarkForkExecTrue is what is left without us.
-func BenchmarkForkExecTrue(b *testing.B) {
-	for b.Loop() {
-		if err := exec.Command("true").Run(); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
 
 // Benchmark100Replicas is a hundred of them at once.

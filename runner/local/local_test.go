@@ -23,6 +23,7 @@ const (
 	stateVar    = "HEIRLOOM_TEST_STATE"
 	supervising = "supervise"
 	submitting  = "submit"
+	stamping    = "stamp"
 )
 
 func TestMain(m *testing.M) {
@@ -35,6 +36,8 @@ func TestMain(m *testing.M) {
 		exit(err)
 	case submitting:
 		exit(submitForTest(os.Getenv(stateVar)))
+	case stamping:
+		exit(stamp(os.Getenv(stateVar)))
 	}
 	os.Exit(m.Run())
 }

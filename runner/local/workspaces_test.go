@@ -26,7 +26,8 @@ func keptWorkspace(t *testing.T, url string, files map[string]string) runner.Wor
 	w := runner.WorkspaceDir{From: t.TempDir()}
 	for name, text := range files {
 		path := filepath.Join(w.From, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		if err == nil {
 			err = os.WriteFile(path, []byte(text), 0o755)
 		}
 		if err != nil {
