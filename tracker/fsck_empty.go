@@ -53,6 +53,9 @@ func (f *fsck) checkVacant(ctx context.Context, id RunID) error {
 	if err != nil || some {
 		return err
 	}
+	for _, err := range f.t.s.ListForeign(ctx, string(id.dir())+"/") {
+		return err // an object that marks the directory, which is told of as that
+	}
 	then, err := f.touched(id.dir())
 	if err != nil || f.young(then) {
 		return err
