@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/heirloom-ml/heirloom/lineage"
 	"github.com/heirloom-ml/heirloom/store"
@@ -149,18 +148,10 @@ func edgesOf(ctx context.Context, stmt *sql.Stmt, n int64) ([]tracker.Edge, erro
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	var list []tracker.Edge
-	for rows.Next() {
-		var s tracker.Source
-		var at sql.NullInt64
-		if err := rows.Scan(&s.ID, &s.Artifact, &s.Role, &at, &s.URI, &s.Name, &s.Version, &s.Digest); err != nil {
-			return nil, err
-		}
-		if at.Valid {
-			s.Time = time.Unix(0, at.Int64).UTC()
-		}
-		list = append(list, tracker.Edge{From: s.ID, Source: s})
+	sources, err := readSources(rows)
+	edges := make([]tracker.Edge, len(sources))
+	for i, s := range sources {
+		edges[i] = tracker.Edge{From: s.ID, Source: s}
 	}
-	return list, rows.Err()
+	return edges, err
 }

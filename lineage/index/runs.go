@@ -123,6 +123,11 @@ func (x *Index) sources(ctx context.Context, n int64) ([]tracker.Source, error) 
 	if err != nil {
 		return nil, err
 	}
+	return readSources(rows)
+}
+
+// readSources reads rows of links, with the id at their other end, and closes them.
+func readSources(rows *sql.Rows) ([]tracker.Source, error) {
 	defer rows.Close()
 	var list []tracker.Source
 	for rows.Next() {
