@@ -73,7 +73,8 @@ func unfinished(t *testing.T, s *store.Store) (list []store.Unfinished) {
 }
 
 // TestUploadResumes cancels an upload again and again; each goes on where the one
-// before was.
+// before was. A fourth part is sent only when one of three has arrived, so each
+// attempt adds at least one.
 func TestUploadResumes(t *testing.T) {
 	for _, url := range []string{"mem://", filepath.Join(t.TempDir(), "store")} {
 		s, hook := interrupted(t, url)
@@ -93,7 +94,7 @@ func TestUploadResumes(t *testing.T) {
 		}
 		hook.Store(nil)
 		got, err := s.Upload(t.Context(), path, "o", opts)
-		if err != nil || got.Resumed < 10*testPart || got.Size != int64(len(body)) || got.Key != "o" {
+		if err != nil || got.Resumed < 5*testPart || got.Size != int64(len(body)) || got.Key != "o" {
 			t.Errorf("the last upload: %+v, %v", got, err)
 		}
 		if want := crc32.Checksum([]byte(body), crc32.MakeTable(crc32.Castagnoli)); got.CRC32C != want {
