@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"time"
 
@@ -110,7 +109,7 @@ func (s *Scheduler) occupy(plan *runner.Plan) (l launch, release func(), err err
 		}
 	}
 	if err != nil {
-		return l, nil, errors.Join(fmt.Errorf("keep state of local app: %w", err), l.remove())
+		return l, nil, errors.Join(stateError(err), l.remove())
 	}
 	return l, func() { _ = alive.Close() }, nil
 }

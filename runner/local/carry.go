@@ -46,7 +46,7 @@ func (s *Scheduler) RunForeground(ctx context.Context, plan *runner.Plan, fg For
 	alive, err := l.hold()
 	if err != nil {
 		_ = l.remove()
-		return runner.Result{}, fmt.Errorf("keep state of local app: %w", err)
+		return runner.Result{}, stateError(err)
 	}
 	defer func() { _ = alive.Close() }()
 	if fg.Prefix == nil {
@@ -64,7 +64,7 @@ func (s *Scheduler) begin(plan *runner.Plan) (l launch, known bool, err error) {
 	dir := s.appDir(plan.Handle)
 	for {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return l, false, fmt.Errorf("keep state of local app: %w", err)
+			return l, false, stateError(err)
 		}
 		n, err := lastLaunch(dir)
 		if err != nil {
@@ -78,6 +78,9 @@ func (s *Scheduler) begin(plan *runner.Plan) (l launch, known bool, err error) {
 		}
 		l = s.launch(plan.Handle, n+1)
 		err = l.make(plan)
+		if err != nil {
+			_ = os.Remove(dir) // refused while there are others
+		}
 		if !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist) { // else another submitted it, or removed it
 			return l, false, err
 		}
@@ -88,11 +91,14 @@ func (s *Scheduler) begin(plan *runner.Plan) (l launch, known bool, err error) {
 func (l launch) make(plan *runner.Plan) error {
 	temp, err := os.MkdirTemp(filepath.Dir(l.dir), ".new-*")
 	if err != nil {
-		return fmt.Errorf("keep state of local app: %w", err)
+		return stateError(err)
 	}
 	draft := launch{temp}
 	if err = draft.write(planFile, plan.Redacted(), true); err == nil {
 		err = draft.makePipes()
+	}
+	if err == nil {
+		err = draft.reserveEnd(plan.App.Replicas())
 	}
 	if err == nil {
 		err = renameNew(temp, l.dir) // one of several that ask at once gets it
@@ -167,7 +173,7 @@ func (l launch) begin(st runner.Started, logs string) error {
 func (l launch) end(result runner.Result, err error, message string) error {
 	e := end{
 		State: result.State, ExitCode: result.ExitCode, Signal: result.Signal, Restarts: result.Restarts,
-		Started: result.Started.UTC(), Ended: result.Ended.UTC(), Message: message,
+		Started: result.Started.UTC(), Ended: result.Ended.UTC(), Message: message, Replicas: result.Replicas,
 	}
 	if err != nil {
 		e.Message = strings.TrimPrefix(message+"; "+store.Redact(err.Error()), "; ")
@@ -175,7 +181,7 @@ func (l launch) end(result runner.Result, err error, message string) error {
 	if !e.State.Terminal() {
 		e.State = tracker.Failed
 	}
-	return l.write(endFile, e, true)
+	return l.writeEnd(e)
 }
 
 // launcher gives the one that records the plan's run. What is to be recorded nowhere is

@@ -10,6 +10,7 @@
 //	               alive, control                     pipes: open while the supervisor lives, and what it is told
 //	               started.json                       where outputs and logs are
 //	               replicas/<role>/<k>/<attempt>.json how each replica stands or ended
+//	               end.reserved                       room for the next
 //	               end.json                           how the app ended
 //
 // Files are whole or not there. A supervisor that is gone without end.json has lost its

@@ -21,7 +21,7 @@ import (
 func (l launch) makePipes() error {
 	for _, name := range []string{alivePipe, controlPipe} {
 		if err := unix.Mkfifo(l.path(name), 0o600); err != nil {
-			return fmt.Errorf("keep state of local app: make %s: %w", l.path(name), err)
+			return stateError(fmt.Errorf("make %s: %w", l.path(name), err))
 		}
 	}
 	return nil
@@ -87,7 +87,7 @@ func (l launch) tell(o order) (bool, error) {
 func (l launch) obey(cancel context.CancelCauseFunc) (stop func(), err error) {
 	f, err := os.OpenFile(l.path(controlPipe), os.O_RDWR|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, fmt.Errorf("keep state of local app: %w", err)
+		return nil, stateError(err)
 	}
 	done := make(chan struct{})
 	go func() {

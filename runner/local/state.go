@@ -57,6 +57,8 @@ type end struct {
 	Message  string        `json:"message,omitempty"` // what went wrong besides
 	Started  time.Time     `json:"started"`
 	Ended    time.Time     `json:"ended"`
+
+	Replicas []runner.ReplicaExit `json:"replicas,omitempty"` // in their last attempts
 }
 
 // appDir is the directory of all launches of an app.
@@ -104,10 +106,7 @@ func (l launch) write(name string, v any, durable bool) error {
 	if err == nil {
 		err = runner.WriteFile(l.path(name), append(body, '\n'), durable)
 	}
-	if err != nil {
-		return fmt.Errorf("keep state of local app: %w", err)
-	}
-	return nil
+	return stateError(err)
 }
 
 // read reads a record; false if it is not there.
@@ -143,20 +142,26 @@ func (l launch) noteReplica(exit runner.ReplicaExit) error {
 	dir := l.replicaDir(exit.Role, exit.Replica)
 	file := filepath.Join(dir, strconv.Itoa(exit.Attempt)+".json")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("keep state of local app: %w", err)
+		return stateError(err)
 	}
 	if exit.State == tracker.Running {
 		body, err := json.Marshal(exit)
 		if err != nil {
 			return err
 		}
-		return runner.WriteFile(file, append(body, '\n'), false)
+		return stateError(runner.WriteFile(file, append(body, '\n'), false))
 	}
-	return runner.WriteReplicaExit(file, exit)
+	return stateError(runner.WriteReplicaExit(file, exit))
 }
 
-// replica gives how one stands in its last attempt; false if it never started.
-func (l launch) replica(role string, k int) (runner.ReplicaExit, bool, error) {
+// replica gives how one stands in its last attempt, first by those that the end of the
+// app tells of; false if it never started.
+func (l launch) replica(role string, k int, ended []runner.ReplicaExit) (runner.ReplicaExit, bool, error) {
+	for _, exit := range ended {
+		if exit.Role == role && exit.Replica == k {
+			return exit, true, nil
+		}
+	}
 	dir := l.replicaDir(role, k)
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

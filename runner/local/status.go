@@ -50,7 +50,7 @@ func (l launch) status(h runner.Handle) (runner.AppStatus, error) {
 	if st == tracker.Lost {
 		status.Message = "its supervisor is gone and left no word of its end"
 	}
-	return status, l.addReplicas(&status, &plan.App)
+	return status, l.addReplicas(&status, &plan.App, e.Replicas)
 }
 
 // state is where the app stands, and how it ended, if it did.
@@ -75,12 +75,13 @@ func (l launch) state() (tracker.State, end, error) {
 	return tracker.Lost, e, nil
 }
 
-func (l launch) addReplicas(status *runner.AppStatus, app *runner.App) error {
+// addReplicas adds how each stands; ended are those that the end tells of.
+func (l launch) addReplicas(status *runner.AppStatus, app *runner.App, ended []runner.ReplicaExit) error {
 	first := 0
 	for i := range app.Roles {
 		role := runner.RoleStatus{Role: app.Roles[i].Name}
 		for k := range app.Roles[i].NumReplicas {
-			exit, known, err := l.replica(role.Role, k)
+			exit, known, err := l.replica(role.Role, k, ended)
 			if err != nil {
 				return err
 			}

@@ -62,7 +62,7 @@ func (l launch) submission() runner.Submission {
 func (s *Scheduler) detach(ctx context.Context, l launch, plan *runner.Plan) error {
 	alive, err := l.hold()
 	if err != nil {
-		return errors.Join(fmt.Errorf("keep state of local app: %w", err), l.remove())
+		return errors.Join(stateError(err), l.remove())
 	}
 	defer func() { _ = alive.Close() }()
 	body, err := json.Marshal(plan)
@@ -87,7 +87,7 @@ func (s *Scheduler) detach(ctx context.Context, l launch, plan *runner.Plan) err
 	}
 	_ = child.Close()
 	if err != nil {
-		return errors.Join(fmt.Errorf("start supervisor: %w", err), l.remove())
+		return errors.Join(fmt.Errorf("start supervisor: %w", stateError(err)), l.remove())
 	}
 	_ = alive.Close()
 	return l.answer(ctx, ready)
