@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 	"time"
 
@@ -171,8 +172,11 @@ func (c *crew) wait(ctx context.Context) (process.Exit, error) {
 			errs = append(errs, e.err)
 			c.settleTask(ctx, e)
 		case sig := <-c.heard.Next():
-			if sig == syscall.SIGTERM {
+			switch {
+			case sig == syscall.SIGTERM:
 				c.halted, c.stop = true, "SIGTERM"
+			case sig == os.Interrupt && c.interrupts() && c.stop == "":
+				c.halted, c.stop = true, "SIGINT"
 			}
 		case <-cancelled:
 			cancelled, c.halted, c.stop = nil, true, "cancel"
@@ -197,6 +201,10 @@ func (c *crew) settleTask(ctx context.Context, e ending) {
 	}
 	if c.fan != nil {
 		c.fan.Leave(t.signals)
+	}
+	if e.exit.OutOfMemory && t.exit.State != tracker.Succeeded {
+		t.exit.Error = fmt.Sprintf("out of memory: it was killed at the %d MB that its role asks for", t.role.Resource.MemMB)
+		c.warnf("%s%s", t.label(len(c.tasks)), t.exit.Error)
 	}
 	c.warnOfExit(t.label(len(c.tasks)), e.exit)
 	c.tell(t.exit)

@@ -34,6 +34,7 @@ func (c *crew) spec(t *task) (process.Spec, error) {
 	s := process.Spec{
 		Args: c.job.Args, Dir: c.dirOf(t.role), Env: c.environ, LogDir: t.dir, Mark: envLaunch + "=" + c.launch,
 		Grace: c.grace(), Signals: c.signals, Guard: c.guard, Orphans: c.orphans,
+		EndOnInterrupt: c.interrupts(), Cgroups: c.job.Cgroups,
 	}
 	s.Stdout, s.Stderr = c.screen.of(t, c.job.Stdout), c.screen.of(t, c.job.Stderr)
 	if len(c.tasks) == 1 {
@@ -45,10 +46,17 @@ func (c *crew) spec(t *task) (process.Spec, error) {
 	if t.role == nil {
 		return s, nil
 	}
+	if c.job.Enforce {
+		s.Limits = t.role.Resource.limits()
+	}
 	var err error
 	s.Args, s.Env, s.Mark, err = c.words(t)
 	return s, err
 }
+
+// interrupts says whether SIGINT asks the job to end. To the ranks of a launch it may be
+// a notice, as of Slurm's --signal.
+func (c *crew) interrupts() bool { return c.job.Launch == nil }
 
 // words gives command and environment of a replica of a role, macros replaced, and
 // the mark of its processes.

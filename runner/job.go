@@ -75,6 +75,12 @@ type Job struct {
 	// ReplicaEnv, unless nil, gives variables of one replica, which win over its role's.
 	ReplicaEnv func(role string, replica int) (map[string]string, error)
 
+	// Cgroups is where each process gets a control group of its own, by which all that it
+	// starts is ended; nil = nowhere. With Enforce it holds each replica to the CPUs and
+	// memory that its role asks for, and is needed.
+	Cgroups *process.Cgroups
+	Enforce bool
+
 	// Fsspec is a configuration of TorchX's fsspec tracker, a file or URL, that
 	// leads to the launcher's tracker, so that the job gets this one; "" = one is
 	// written, which holds no credentials.

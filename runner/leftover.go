@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/heirloom-ml/heirloom/runner/process"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
@@ -110,6 +111,9 @@ func readLeftover(scratch string) (leftover, bool) {
 // storeLeft sends what is left, by the notes of the launcher that sent the rest, and
 // removes it.
 func (r *run) storeLeft(ctx context.Context, l leftover) (err error) {
+	if err := process.Mend(l.dir()); err != nil {
+		return err
+	}
 	y, err := r.Store.NewSync(l.dir(), r.place.key, &store.SyncOptions{StateDir: filepath.Join(l.scratch, "sync"), Replica: l.Replica})
 	if err != nil {
 		return err

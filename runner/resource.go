@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/heirloom-ml/heirloom/runner/process"
 	"github.com/heirloom-ml/heirloom/store"
 )
 
@@ -39,6 +40,11 @@ func (r Resource) With(capabilities map[string]string) Resource {
 	}
 	maps.Copy(r.Capabilities, capabilities)
 	return r
+}
+
+// limits are those of a replica that is held to what it asks for.
+func (r Resource) limits() process.Limits {
+	return process.Limits{CPUs: r.CPU, Memory: int64(r.MemMB) << 20}
 }
 
 func (r Resource) check() error {

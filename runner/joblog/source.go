@@ -23,7 +23,10 @@ type source struct {
 	only int    // attempt; 0 = all
 	line runner.LogLine
 
-	file  *os.File // nil = no attempt is open
+	file  *os.File       // nil = no attempt is open
+	log   string         // its name
+	rests []process.Rest // what follows it; nil = not yet asked, or nothing
+	asked bool
 	index *os.File // nil = there is none, or it was not yet seen
 	times process.Times
 	buf   []byte // read and not yet yielded
@@ -40,9 +43,9 @@ func (s *source) close() {
 	s.file, s.index = nil, nil
 }
 
-// next sets line to the next one, if there is one. ended says that nothing is written
-// any more, so that what has no end is a line too.
-func (s *source) next(ended bool) (bool, error) {
+// next sets line to the next one, if there is one. With ended what has no end is a line
+// too; over says that nothing is written any more.
+func (s *source) next(ended bool, over func() bool) (bool, error) {
 	for {
 		later := s.later()
 		switch {
@@ -54,7 +57,7 @@ func (s *source) next(ended bool) (bool, error) {
 			}
 			continue
 		}
-		ok, err := s.nextHere(ended || later > 0)
+		ok, err := s.nextHere(ended || later > 0, func() bool { return later > 0 || over() })
 		if ok || err != nil || later == 0 {
 			return ok, err
 		}
@@ -85,15 +88,44 @@ func (s *source) later() int {
 }
 
 func (s *source) open(attempt int) (bool, error) {
-	name := s.path(attempt, string(s.line.Stream)+".log")
-	f, err := os.Open(name)
+	name := string(s.line.Stream) + ".log"
+	f, err := os.Open(s.path(attempt, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil // it is about to be
 	}
 	if err != nil {
 		return false, fmt.Errorf("read logs: %w", err)
 	}
-	s.file, s.line.Attempt, s.buf, s.at, s.until, s.times = f, attempt, nil, 0, 0, process.Times{}
+	s.file, s.log, s.line.Attempt, s.buf, s.at, s.until, s.times = f, name, attempt, nil, 0, 0, process.Times{}
+	s.rests, s.asked = nil, false
+	return true, nil
+}
+
+// goOn opens what follows the log, where there is something: a combined log may lack lines
+// of the others, if who wrote it was killed. What is left of the last line is not to be
+// passed over: the caller takes it, but for that of combined.log, which goes on.
+func (s *source) goOn(over func() bool) (bool, error) {
+	if s.line.Stream != runner.Combined {
+		return false, nil
+	}
+	if !s.asked {
+		if err := s.ask(over); err != nil {
+			return false, err
+		}
+	} else if len(s.buf) > 0 {
+		return false, nil
+	}
+	if len(s.rests) == 0 {
+		return false, nil
+	}
+	next := s.rests[0]
+	f, err := os.Open(s.path(s.line.Attempt, next.Log))
+	if err != nil {
+		return false, fmt.Errorf("read logs: %w", err)
+	}
+	s.close()
+	s.rests, s.file, s.log, s.times = s.rests[1:], f, next.Log, process.Times{}
+	s.at = next.At - int64(len(s.buf))
 	return true, nil
 }
 
@@ -101,8 +133,22 @@ func (s *source) path(attempt int, name string) string {
 	return filepath.Join(s.dir, strconv.Itoa(attempt), name)
 }
 
-// nextHere takes the next line of the open log.
-func (s *source) nextHere(whole bool) (bool, error) {
+// ask finds what follows combined.log, which cannot be told while it is written.
+func (s *source) ask(over func() bool) error {
+	dir := filepath.Join(s.dir, strconv.Itoa(s.line.Attempt))
+	rests, err := process.Rests(dir)
+	if len(rests) == 0 && err == nil || !over() {
+		return nil
+	}
+	if s.rests, err = process.Rests(dir); err != nil { // once more, now that nothing changes
+		return fmt.Errorf("read logs: %w", err)
+	}
+	s.asked = true
+	return nil
+}
+
+// nextHere takes the next line of the open log and of what follows it.
+func (s *source) nextHere(whole bool, over func() bool) (bool, error) {
 	for {
 		if n := lineEnd(s.buf[s.until:]); n > 0 {
 			s.take(s.until + n)
@@ -118,6 +164,13 @@ func (s *source) nextHere(whole bool) (bool, error) {
 		if n > 0 {
 			s.readTimes()
 			continue
+		}
+		if whole {
+			if ok, err := s.goOn(over); err != nil {
+				return false, err
+			} else if ok {
+				continue
+			}
 		}
 		if whole && len(s.buf) > 0 {
 			s.take(len(s.buf))
@@ -140,7 +193,7 @@ func (s *source) readTimes() {
 		s.index, _ = os.Open(s.path(s.line.Attempt, "times.idx"))
 	}
 	if s.index != nil {
-		_ = s.times.ReadMore(s.index, string(s.line.Stream)+".log")
+		_ = s.times.ReadMore(s.index, s.log)
 	}
 }
 

@@ -37,8 +37,9 @@ func Read(ctx context.Context, tree Tree, query runner.LogQuery) iter.Seq2[runne
 			}
 		}()
 		for {
-			ended := !query.Tail || tree.Ended == nil || tree.Ended() || !query.Until.IsZero() && time.Now().After(query.Until)
-			if !merge(ctx, sources, ended, query, yield) || ended {
+			over := func() bool { return tree.Ended == nil || tree.Ended() }
+			ended := !query.Tail || over() || !query.Until.IsZero() && time.Now().After(query.Until)
+			if !merge(ctx, sources, ended, over, query, yield) || ended {
 				return
 			}
 			select {
@@ -76,10 +77,10 @@ func (t Tree) sources(query runner.LogQuery) []*source {
 
 // merge yields what there is, the earliest line first; false when the caller wants
 // no more, or after an error.
-func merge(ctx context.Context, sources []*source, ended bool, query runner.LogQuery, yield func(runner.LogLine, error) bool) bool {
+func merge(ctx context.Context, sources []*source, ended bool, over func() bool, query runner.LogQuery, yield func(runner.LogLine, error) bool) bool {
 	var next []*source
 	advance := func(s *source) error {
-		ok, err := s.next(ended)
+		ok, err := s.next(ended, over)
 		if ok {
 			at, _ := slices.BinarySearchFunc(next, s, func(a, b *source) int {
 				if n := a.line.Time.Compare(b.line.Time); n != 0 {

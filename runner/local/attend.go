@@ -44,6 +44,9 @@ func (s *Scheduler) RunJob(ctx context.Context, launcher *runner.Launcher, job r
 	}
 	defer stop()
 	job.OnReplica = l.noteReplica
+	if job.Cgroups == nil {
+		job.Cgroups, _ = config{}.groups(&plan.App)
+	}
 	begun := false
 	result, err := launcher.Run(ctx, job, func(st runner.Started) {
 		begun = true

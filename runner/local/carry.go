@@ -210,6 +210,10 @@ func (s *Scheduler) job(l launch, plan *runner.Plan, fg Foreground, laid copies)
 	if err := s.options.Decode(plan.Options, &cfg); err != nil {
 		return runner.Job{}, err
 	}
+	groups, err := cfg.groups(&plan.App)
+	if err != nil {
+		return runner.Job{}, err
+	}
 	r := plan.Recording
 	job := runner.Job{
 		App: plan.App, Dir: plan.Dir, Environ: s.environ(request.Path),
@@ -218,7 +222,7 @@ func (s *Scheduler) job(l launch, plan *runner.Plan, fg Foreground, laid copies)
 		Params: r.Params, ParamsFromArgs: r.ParamsFromArgs, Tags: r.Tags, Sources: r.Sources, Outputs: r.Outputs, Hash: r.Hash,
 		Fsspec: r.Fsspec, Grace: r.Grace, SyncEvery: r.SyncEvery,
 		Stdin: fg.Stdin, Stdout: fg.Stdout, Stderr: fg.Stderr, Prefix: fg.Prefix,
-		OnReplica: l.noteReplica, ReplicaEnv: request.env,
+		OnReplica: l.noteReplica, ReplicaEnv: request.env, Cgroups: groups, Enforce: cfg.Enforce,
 	}
 	if plan.Fresh {
 		job.Name = cmp.Or(r.Name, plan.App.Name)

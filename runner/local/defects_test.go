@@ -299,7 +299,18 @@ func TestGPUs(t *testing.T) {
 // Limits are refused, not passed over, where they cannot be kept.
 func TestLimitsAreRefused(t *testing.T) {
 	s := newScheduler(t)
-	if _, err := planned(t, s, runner.Config{"enforce_resources": true}, shRole("a", 1, ":")); !errors.Is(err, store.ErrUnsupported) {
-		t.Errorf("got %v", err)
+	role := shRole("a", 1, ":")
+	role.Resource.MemMB = 100
+	for _, group := range []string{"none", t.TempDir()} {
+		_, err := planned(t, s, runner.Config{"enforce_resources": true, "cgroup": group}, role)
+		if !errors.Is(err, store.ErrUnsupported) || !strings.Contains(err.Error(), group) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if _, err := planned(t, s, runner.Config{"cgroup": t.TempDir()}, role); !errors.Is(err, store.ErrUnsupported) {
+		t.Errorf("of what is no control group: got %v", err)
+	}
+	if _, err := planned(t, s, runner.Config{"cgroup": "none"}, role); err != nil {
+		t.Errorf("without: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"os"
+	"time"
 
 	"github.com/heirloom-ml/heirloom/runner"
 	"github.com/heirloom-ml/heirloom/runner/joblog"
@@ -51,11 +52,34 @@ func (s *Scheduler) logTree(ctx context.Context, h runner.Handle, query runner.L
 		return joblog.Tree{Dir: l.path("none"), App: &plan.App}, func() {}, err
 	}
 	ended := func() bool { return !l.lives() }
+	if query.Tail {
+		ended = l.overSince()
+	}
 	tree := joblog.Tree{Dir: begun.LogDir, App: &plan.App, Ended: ended}
-	if _, err := os.Stat(begun.LogDir); err == nil || !ended() {
+	if _, err := os.Stat(begun.LogDir); err == nil || l.lives() {
 		return tree, func() {}, nil
 	}
 	return s.storedLogs(ctx, l, plan)
+}
+
+// settling is for the guard of a supervisor that was killed, which ends the replicas and
+// adds what they wrote last to their logs.
+const settling = time.Second
+
+// overSince tells who follows logs whether they are written no more.
+func (l launch) overSince() func() bool {
+	var seen time.Time
+	return func() bool {
+		switch {
+		case l.lives():
+			return false
+		case l.has(endFile):
+			return true
+		case seen.IsZero():
+			seen = time.Now()
+		}
+		return time.Since(seen) >= settling
+	}
 }
 
 // storedLogs gives the logs of a run whose scratch is gone.

@@ -41,7 +41,9 @@ type Options struct {
 type config struct {
 	PrependCWD bool `opt:"prepend_cwd" help:"look for programs in the working directory first"`
 	AutoCUDA   bool `opt:"auto_set_cuda_visible_devices" help:"give each replica GPUs of its own, as many as its role asks for, by CUDA_VISIBLE_DEVICES"`
-	Enforce    bool `opt:"enforce_resources" help:"hold each replica to the CPUs and memory its role asks for; refused as yet"`
+	Enforce    bool `opt:"enforce_resources" help:"hold each replica to the CPUs and memory its role asks for, by control groups; refused where there are none that are ours"`
+	// Cgroup is read by groups.
+	Cgroup string `opt:"cgroup" help:"control group below which each replica gets one of its own, by which all that it starts is ended; else the one we are in, if it is ours; none = do without"`
 	// Keep is DefaultKeep.
 	Keep time.Duration `opt:"keep" default:"720h" help:"how long the state of apps that have ended is kept on this machine: whoever submits removes what is older, but nothing of their runs; 0s = for ever"`
 }
@@ -79,10 +81,8 @@ func (s *Scheduler) Validate(_ context.Context, plan *runner.Plan) error {
 	if err := s.options.Decode(plan.Options, &cfg); err != nil {
 		return err
 	}
-	if cfg.Enforce {
-		return fmt.Errorf("enforce_resources: nothing here holds replicas to their resources; run in a control group that does (systemd-run --scope -p MemoryMax=…), or leave it out: %w", store.ErrUnsupported)
-	}
-	return nil
+	_, err := cfg.groups(&plan.App)
+	return err
 }
 
 // Request is what is submitted: the replicas in the order in which they start, with the

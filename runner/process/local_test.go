@@ -46,6 +46,12 @@ func launch(text string) {
 			panic(err)
 		}
 	}
+	if spec.Cgroups != nil {
+		var err error
+		if spec.Cgroups, err = FindCgroups("", spec.Limits); err != nil {
+			panic(err)
+		}
+	}
 	spec.Signals, spec.Stdin, spec.Stdout, spec.Stderr = Catch(), os.Stdin, os.Stdout, os.Stderr
 	p, err := Start(spec)
 	if err != nil {

@@ -34,7 +34,7 @@ func openLogs(dir string, out, err io.Writer) (*logs, error) {
 	if fail != nil {
 		return nil, fail
 	}
-	l := &logs{combined: &combined{file: both}, gone: make(chan struct{}, 1)}
+	l := &logs{combined: &combined{file: both, part: filepath.Join(dir, partLog)}, gone: make(chan struct{}, 1)}
 	l.combined.times = openTimes(dir)
 	if l.out, fail = openStream(filepath.Join(dir, stdoutLog), l.combined, out, l.gone); fail != nil {
 		l.combined.close()
@@ -46,6 +46,7 @@ func openLogs(dir string, out, err io.Writer) (*logs, error) {
 		return nil, fail
 	}
 	l.combined.times.follow(l.out.file, l.err.file, both)
+	l.combined.begin(l.out, l.err)
 	return l, nil
 }
 
@@ -77,6 +78,7 @@ func (l *logs) finish() (lost int64, err error) {
 		lost += f.lost
 		err = errors.Join(err, f.err)
 	}
+	l.combined.whole()
 	return lost, err
 }
 
@@ -89,6 +91,7 @@ func (l *logs) abandon() {
 	l.out.closeAll()
 	l.err.closeAll()
 	l.combined.close()
+	l.combined.whole()
 }
 
 // stream carries one output of the process: its log first, then the lines it
@@ -99,6 +102,8 @@ type stream struct {
 	combined    *combined
 	view        *view
 	partial     []byte // the line not yet ended
+	taken       int64  // of the log, what is in combined.log; guarded by combined.mu
+	mover       mover
 }
 
 func openStream(path string, both *combined, show io.Writer, gone chan<- struct{}) (*stream, error) {
@@ -116,7 +121,7 @@ func openStream(path string, both *combined, show io.Writer, gone chan<- struct{
 		_, _, _ = file.Close(), r.Close(), w.Close()
 		return nil, err
 	}
-	return &stream{pipe: r, child: w, file: file, combined: both, view: v}, nil
+	return &stream{pipe: r, child: w, file: file, combined: both, view: v, taken: file.size.Load()}, nil
 }
 
 func (s *stream) closeAll() {
@@ -127,42 +132,55 @@ func (s *stream) closeAll() {
 func (s *stream) copy() {
 	buf := make([]byte, 64<<10)
 	for {
-		n, err := s.pipe.Read(buf)
-		if n > 0 {
-			s.take(buf[:n])
+		at := s.file.size.Load()
+		b, kept, err := s.fetch(buf)
+		if len(b) > 0 {
+			s.take(b, at, kept)
 		}
 		if err != nil {
 			break
 		}
 	}
 	if len(s.partial) > 0 {
-		s.combined.add(append(s.partial, '\n'))
+		s.combined.add(s, append(s.partial, '\n'), s.file.size.Load())
 	}
 	s.view.end()
 	_ = s.pipe.Close()
 }
 
-func (s *stream) take(b []byte) {
-	s.combined.mark()
-	at := s.file.size.Load()
-	kept := s.file.append(b)
+// fetchPlain is fetch by reading and writing: what we read and have not yet written is
+// lost should we be killed.
+func (s *stream) fetchPlain(buf []byte) (b []byte, kept int, err error) {
+	n, err := s.pipe.Read(buf)
+	if n > 0 {
+		s.combined.mark()
+		kept = s.file.append(buf[:n])
+	}
+	return buf[:n], kept, err
+}
+
+// take hands on b, of which the log has the first kept bytes, from at.
+func (s *stream) take(b []byte, at int64, kept int) {
 	s.view.push(at, kept, b[kept:])
 	if n := bytes.LastIndexByte(b, '\n') + 1; n > 0 {
-		s.combined.add(append(s.partial, b[:n]...))
+		s.combined.add(s, append(s.partial, b[:n]...), at+int64(min(n, kept)))
 		s.partial, b = s.partial[:0], b[n:]
 	}
 	s.partial = append(s.partial, b...)
 	if len(s.partial) >= maxLine {
-		s.combined.add(append(s.partial, '\n'))
+		s.combined.add(s, append(s.partial, '\n'), s.file.size.Load())
 		s.partial = s.partial[:0]
 	}
 }
 
 // combined takes whole lines of both streams in the order they were read.
 type combined struct {
-	mu    sync.Mutex // guards file and times
-	file  *logFile
-	times *times
+	mu      sync.Mutex // guards file, times, note and what streams have taken
+	file    *logFile
+	times   *times
+	part    string // name of the note
+	note    *os.File
+	streams [2]*stream
 }
 
 func (c *combined) mark() {
@@ -176,10 +194,13 @@ func (c *combined) close() {
 	_ = c.file.Close()
 }
 
-func (c *combined) add(lines []byte) {
+// add appends whole lines, with which all of a stream's log up to taken is there.
+func (c *combined) add(s *stream, lines []byte, taken int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.file.append(lines)
+	s.taken = taken
+	c.tell()
 }
 
 // logFile is appended to. A write that fails loses its bytes, which are counted,
@@ -192,8 +213,10 @@ type logFile struct {
 	err  error // the first
 }
 
+// openLog opens it for us alone to write at its end: the kernel refuses to move bytes from
+// a pipe to a file that is opened for appending.
 func openLog(path string) (*logFile, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o640)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o640)
 	if err != nil {
 		return nil, err
 	}
@@ -209,15 +232,19 @@ func openLog(path string) (*logFile, error) {
 
 // append returns how many bytes of b are in the file.
 func (f *logFile) append(b []byte) int {
-	n, err := f.Write(b)
+	n, err := f.WriteAt(b, f.size.Load())
 	f.size.Add(int64(n))
 	if err != nil {
 		f.lost += int64(len(b) - n)
-		if f.err == nil {
-			f.err = err
-		}
+		f.fail(err)
 	}
 	return n
+}
+
+func (f *logFile) fail(err error) {
+	if f.err == nil {
+		f.err = err
+	}
 }
 
 // settle closes the file, once it is sure to outlive a power failure; only then
@@ -227,7 +254,7 @@ func (f *logFile) settle() {
 	if f.size.Load() > 0 {
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err != nil && f.err == nil {
-		f.err = err
+	if err = errors.Join(err, f.Close()); err != nil {
+		f.fail(err)
 	}
 }

@@ -12,26 +12,26 @@ func ownSession() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// members gives the living processes of the job: those of its session and group,
-// and those that left both but carry its mark.
+// members gives the living processes of the job: those of its session and group, those
+// that left both but carry its mark, and those of its control group.
 func (p *Process) members() []int {
+	found := p.group.pids()
 	if p.spec.Mark == "" && syscall.Kill(-p.PID(), 0) != nil {
-		return nil
+		return found
 	}
 	dir, err := os.Open("/proc")
 	if err != nil {
-		return nil
+		return found
 	}
 	defer func() { _ = dir.Close() }()
 	names, _ := dir.Readdirnames(-1)
-	var found []int
 	for _, name := range names {
 		if pid, err := strconv.Atoi(name); err == nil && pid != os.Getpid() && pid != os.Getppid() && p.owns(pid) {
 			found = append(found, pid)
 		}
 	}
 	slices.Sort(found)
-	return found
+	return slices.Compact(found)
 }
 
 func (p *Process) owns(pid int) bool {
@@ -57,6 +57,9 @@ func hasMark(pid int, mark string) bool {
 
 // signalAll signals the group at once, then those of the job that left it.
 func (p *Process) signalAll(sig syscall.Signal) {
+	if sig == sigKill {
+		p.group.kill()
+	}
 	p.signalGroup(sig)
 	for _, pid := range p.members() {
 		if s, ok := readStat(pid); ok && s.group != p.PID() {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"time"
 )
@@ -23,15 +24,19 @@ type Process struct {
 	state   *os.ProcessState
 	waitErr error
 
-	logs  *logs
-	guard *Guard
-	owned bool // guard is ours alone
-	input *feed
+	logs   *logs
+	guard  *Guard  // who ends the job after us
+	keeper *Guard  // who takes what is left in the pipes after us; the same, or nil
+	group  *cgroup // nil = none
+	input  *feed
 
 	stop     string    // what was last asked of it
 	stopped  time.Time // when the grace time began, if it was asked to end
 	deadline time.Time // when the grace time ends; zero = it was not asked to end
 	killed   bool
+
+	first   time.Time // when SIGINT first came; zero = it did not, or it means nothing to us
+	hurried bool      // it came again
 }
 
 // Start starts the process. It fails with ErrNotFound or ErrNotExecutable where
@@ -45,14 +50,21 @@ func Start(spec Spec) (*Process, error) {
 		spec.Grace = DefaultGrace
 	}
 	p := &Process{spec: spec, exited: make(chan struct{})}
-	p.cmd = &exec.Cmd{Path: path, Args: spec.Args, Dir: spec.Dir, Env: spec.environ(), SysProcAttr: ownSession()}
 	if err := p.open(); err != nil {
 		return nil, err
 	}
-	if err := p.launch(); err != nil {
+	p.command(path)
+	err = p.launch()
+	if err != nil && p.group != nil && len(spec.Limits.controllers()) == 0 { // it only helps
+		p.leaveGroup()
+		p.command(path)
+		err = p.launch()
+	}
+	if err != nil {
+		p.leaveGroup()
 		p.logs.abandon()
 		p.input.close()
-		p.closeGuard()
+		p.keeper.Close()
 		return nil, err
 	}
 	p.logs.follow()
@@ -63,25 +75,48 @@ func Start(spec Spec) (*Process, error) {
 // PID is the number of the process, which is also that of its session.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
+func (p *Process) command(path string) {
+	p.cmd = &exec.Cmd{
+		Path: path, Args: p.spec.Args, Dir: p.spec.Dir, Env: p.spec.environ(), SysProcAttr: ownSession(),
+		Stdin: p.input.child(), Stdout: p.logs.out.child, Stderr: p.logs.err.child,
+	}
+	p.group.enter(p.cmd)
+}
+
 func (p *Process) open() (err error) {
+	dir, err := filepath.Abs(p.spec.LogDir)
+	if err != nil {
+		return err
+	}
+	if p.spec.Cgroups != nil {
+		if p.group, err = p.spec.Cgroups.make(p.spec.Limits); err != nil && len(p.spec.Limits.controllers()) > 0 {
+			return err
+		}
+	}
 	if p.input, err = openFeed(p.spec.Stdin); err != nil {
+		p.group.remove()
 		return err
 	}
 	if p.logs, err = openLogs(p.spec.LogDir, p.spec.Stdout, p.spec.Stderr); err != nil {
+		p.group.remove()
 		p.input.close()
 		return fmt.Errorf("open logs: %w", err)
 	}
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = p.input.child(), p.logs.out.child, p.logs.err.child
 	if p.guard = p.spec.Guard; p.guard == nil {
-		p.guard, p.owned = NewGuard(p.spec.Mark), true
+		p.keeper = newKeeper(p.spec.Mark, p.logs, dir)
+		p.guard = p.keeper
+	} else {
+		p.keeper = newKeeper("", p.logs, dir)
 	}
+	p.guard.watchGroup(p.group)
 	return nil
 }
 
-func (p *Process) closeGuard() {
-	if p.owned {
-		p.guard.Close()
-	}
+// leaveGroup removes the control group. Nothing is in it any more.
+func (p *Process) leaveGroup() {
+	p.group.remove()
+	p.guard.forgetGroup(p.group)
+	p.group = nil
 }
 
 // launch starts the process from a thread that stays with it until it ends: the
@@ -123,14 +158,13 @@ func (p *Process) Wait(ctx context.Context) (Exit, error) {
 	p.attend(ctx)
 	exit := Exit{Started: p.started, Ended: p.ended, Stop: p.stop, Stopped: p.stopped, Killed: p.killed}
 	exit.Left, exit.Survivors = p.sweep(ctx)
-	if p.owned {
-		p.guard.Close()
-	} else {
-		p.guard.forget(p.PID())
-	}
+	p.guard.forget(p.PID())
+	exit.OutOfMemory = p.group.outOfMemory()
+	p.leaveGroup()
 	p.spec.Orphans.forget(p.PID())
 	p.input.close()
 	exit.LostBytes, exit.LogErr = p.logs.finish()
+	p.keeper.Close()
 	if p.waitErr != nil {
 		return exit, fmt.Errorf("wait for process %d: %w", p.PID(), p.waitErr)
 	}

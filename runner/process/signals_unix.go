@@ -48,6 +48,9 @@ func (p *Process) pass(sig os.Signal) {
 	default:
 		p.note(sig)
 		p.signalAll(sig.(syscall.Signal))
+		if sig == syscall.SIGINT {
+			p.interrupted()
+		}
 	}
 }
 

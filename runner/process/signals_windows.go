@@ -15,8 +15,12 @@ const (
 
 func caught() []os.Signal { return []os.Signal{os.Interrupt} }
 
-// pass does nothing with Ctrl-C: the console has already given it to the job.
-func (p *Process) pass(sig os.Signal) { p.note(sig) }
+// pass does nothing with Ctrl-C but see what follows: the console has already given it to
+// the job.
+func (p *Process) pass(sig os.Signal) {
+	p.note(sig)
+	p.interrupted()
+}
 
 // signalAll can only end the process itself here; it has no gentler way.
 func (p *Process) signalAll(sig syscall.Signal) {
@@ -53,12 +57,16 @@ type Guard struct{}
 // NewGuard returns nil.
 func NewGuard(string) *Guard { return nil }
 
+func newKeeper(string, *logs, string) *Guard { return nil }
+
 // Close does nothing.
 func (*Guard) Close() {}
 
-func (*Guard) watch(int)  {}
-func (*Guard) forget(int) {}
-func (*Guard) pid() int   { return 0 }
+func (*Guard) watch(int)           {}
+func (*Guard) forget(int)          {}
+func (*Guard) watchGroup(*cgroup)  {}
+func (*Guard) forgetGroup(*cgroup) {}
+func (*Guard) pid() int            { return 0 }
 
 // stopSelf does nothing: nothing here is suspended.
 func stopSelf() {}

@@ -32,7 +32,13 @@ type Spec struct {
 	Mark    string        // "NAME=value", unique to the job and part of Env; "" = the session alone tells its processes
 	Grace   time.Duration // from SIGTERM to SIGKILL; 0 = DefaultGrace
 	Signals *Signals      // passed on while we wait; nil = none
+	// EndOnInterrupt says that SIGINT asks the job to end, as Ctrl-C does: one that still runs
+	// after Grace gets SIGTERM, and Grace once more; a second SIGINT kills all of it. Else
+	// SIGINT is passed on and no more.
+	EndOnInterrupt bool
 
+	Limits  Limits   // need Cgroups
+	Cgroups *Cgroups // where the process gets a group of its own; nil = nowhere. Without Limits it does without where none can be made
 	// Guard is shared with others of one job; nil = one of its own. It is the caller's to
 	// close, after Wait.
 	Guard *Guard
@@ -51,6 +57,8 @@ type Exit struct {
 	Killed    bool      // it did not end in the grace time
 	Left      int       // processes it left behind, which we ended
 	Survivors []int     // processes that even SIGKILL did not end
+
+	OutOfMemory bool // the kernel killed some of it at its limit of memory
 
 	LostBytes int64 // output that could not be kept in a log
 	LogErr    error // why; nil = nothing lost

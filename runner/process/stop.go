@@ -11,12 +11,16 @@ const (
 	settle = 2 * time.Second       // for helpers that end by themselves after the job: tee, a resource tracker
 	reap   = 2 * time.Second       // for the kernel, after SIGKILL
 	glance = 10 * time.Millisecond // between looks at processes that are not our children
+
+	// again is how long after a first Ctrl-C another one is no longer the same: a second finger,
+	// or a program before us that passes on what the terminal gave us already.
+	again = 500 * time.Millisecond
 )
 
 // attend passes signals on until the process has ended.
 func (p *Process) attend(ctx context.Context) {
 	cancelled := ctx.Done()
-	var kill <-chan time.Time
+	var kill, patience <-chan time.Time
 	for {
 		select {
 		case <-p.exited:
@@ -28,14 +32,35 @@ func (p *Process) attend(ctx context.Context) {
 			p.pass(sig)
 		case <-p.logs.gone:
 			p.readerGone()
+		case <-patience:
+			p.terminate(signalName(sigTerm))
 		case <-kill:
-			p.killed = true
+			p.killed = !p.hurried
 			p.signalAll(sigKill)
 			p.deadline = time.Now().Add(10 * glance) // again, for what was just being born
 		}
-		if !p.deadline.IsZero() {
+		patience = nil
+		switch {
+		case !p.deadline.IsZero():
 			kill = time.After(time.Until(p.deadline))
+		case !p.first.IsZero():
+			patience = time.After(time.Until(p.first.Add(p.spec.Grace)))
 		}
+	}
+}
+
+// interrupted sees what follows from a SIGINT, where that asks the job to end.
+func (p *Process) interrupted() {
+	now := time.Now()
+	switch {
+	case !p.spec.EndOnInterrupt:
+	case p.first.IsZero():
+		p.first = now
+	case now.Sub(p.first) >= again:
+		if p.stopped.IsZero() {
+			p.stopped = now
+		}
+		p.deadline, p.hurried = now, true
 	}
 }
 
@@ -111,6 +136,9 @@ func (p *Process) emptied(ctx context.Context, limit time.Duration) bool {
 			p.cancel(ctx)
 		case sig := <-p.spec.Signals.next():
 			p.pass(sig)
+			if p.hurried {
+				return false
+			}
 		}
 	}
 	return true

@@ -1,0 +1,78 @@
+//go:build linux
+
+package process
+
+import (
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Ctrl-C that a job does not heed is followed by SIGTERM after the grace time, and that by
+// SIGKILL.
+func TestInterruptThatHasNoEffect(t *testing.T) {
+	tests := []struct {
+		name, script, stop, signal string
+		code                       int
+		killed                     bool
+	}{
+		{"heeded", `trap 'exit 5' INT; echo ready; while :; do sleep 0.01; done`, "SIGINT", "", 5, false},
+		{"TERM heeded", `trap "" INT; trap 'exit 3' TERM; echo ready; while :; do sleep 0.01; done`, "SIGTERM", "", 3, false},
+		{"none heeded", `trap "" INT TERM; echo ready; while :; do sleep 0.01; done`, "SIGTERM", "SIGKILL", 137, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			spec := shell(t, tt.script)
+			spec.EndOnInterrupt, spec.Grace = true, 300*time.Millisecond
+			cmd, out := launcher(t, spec)
+			out.wait(t, "ready")
+			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Fatal(err, out)
+			}
+			exit := lastExit(t, out)
+			if exit.Code != tt.code || exit.Signal != tt.signal || exit.Stop != tt.stop || exit.Killed != tt.killed {
+				t.Errorf("got %+v", exit)
+			}
+			if left := marked(t, spec.Mark); len(left) > 0 {
+				t.Errorf("survivors: %v", left)
+			}
+		})
+	}
+}
+
+// A second Ctrl-C kills the whole tree at once; one that comes together with the first does
+// not.
+func TestSecondInterruptKills(t *testing.T) {
+	spec := shell(t, `trap 'echo got INT' INT; trap "" TERM; setsid sleep 600 & echo ready; while :; do sleep 0.01; done`)
+	spec.EndOnInterrupt, spec.Grace = true, time.Hour
+	cmd, out := launcher(t, spec)
+	out.wait(t, "ready")
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	interrupts, tick := 0, time.NewTicker(50*time.Millisecond)
+	defer tick.Stop()
+	for limit := time.After(30 * time.Second); ; {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatal(err, out)
+			}
+			exit := lastExit(t, out)
+			if exit.Signal != "SIGKILL" || exit.Stop != "SIGINT" || exit.Killed || interrupts < 2 {
+				t.Errorf("after %d got %+v", interrupts, exit)
+			}
+			if left := marked(t, spec.Mark); len(left) > 0 {
+				t.Errorf("survivors: %v", left)
+			}
+			return
+		case <-tick.C:
+			interrupts++
+			_ = cmd.Process.Signal(syscall.SIGINT)
+		case <-limit:
+			t.Fatal("the job goes on")
+		}
+	}
+}
