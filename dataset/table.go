@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -12,12 +13,14 @@ import (
 	"github.com/heirloom-ml/heirloom/store"
 )
 
-// Column is one column of plain values without nulls.
+// Column is one column of plain values.
 type Column struct {
 	Name string
 	// Values is one of []int32, []int64, []uint8, []float32, []float64, []bool
 	// and []string.
 	Values any
+	// Valid tells of each row whether it has a value, else it is null; nil = all have.
+	Valid []bool
 }
 
 // Table is columns of equal length.
@@ -55,6 +58,41 @@ func (w *Writer) WriteTable(ctx context.Context, split Name, t Table) error {
 // column of another type than those of Column, or with a null, is an error of
 // kind store.ErrUnsupported. Other errors are those of Batches.
 func (r *Reader) ReadTable(ctx context.Context, columns []string) (Table, error) {
+	table, err := r.emptyTable(columns)
+	if err != nil {
+		return nil, err
+	}
+	for batch, err := range r.Batches(ctx, &ReadOptions{Columns: columns}) {
+		if err != nil {
+			return nil, err
+		}
+		if err := r.appendBatch(table, batch); err != nil {
+			return nil, err
+		}
+	}
+	return table, nil
+}
+
+// Tables reads as ReadTable does, some rows at a time, so that memory stays bounded. An error is the last thing yielded.
+func (r *Reader) Tables(ctx context.Context, columns []string) iter.Seq2[Table, error] {
+	return func(yield func(Table, error) bool) {
+		for batch, err := range r.Batches(ctx, &ReadOptions{Columns: columns}) {
+			var table Table
+			if err == nil {
+				table, err = r.emptyTable(columns)
+			}
+			if err == nil {
+				err = r.appendBatch(table, batch)
+			}
+			if !yield(table, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// emptyTable has the named columns and no rows.
+func (r *Reader) emptyTable(columns []string) (Table, error) {
 	at, err := r.indices(columns)
 	if err != nil {
 		return nil, err
@@ -67,18 +105,18 @@ func (r *Reader) ReadTable(ctx context.Context, columns []string) (Table, error)
 				fmt.Errorf("column %q is of type %s", table[i].Name, r.schema.Field(field).Type))
 		}
 	}
-	for batch, err := range r.Batches(ctx, &ReadOptions{Columns: columns}) {
-		if err != nil {
-			return nil, err
-		}
-		for i := range table {
-			if batch.Column(i).NullN() > 0 {
-				return nil, failure("read dataset", r.dir, store.ErrUnsupported, fmt.Errorf("column %q has nulls", table[i].Name))
-			}
-			table[i].Values = appendValues(table[i].Values, batch.Column(i))
-		}
-	}
 	return table, nil
+}
+
+// appendBatch adds the rows of a batch, in which nothing may be null.
+func (r *Reader) appendBatch(table Table, batch Batch) error {
+	for i := range table {
+		if batch.Column(i).NullN() > 0 {
+			return failure("read dataset", r.dir, store.ErrUnsupported, fmt.Errorf("column %q has nulls", table[i].Name))
+		}
+		table[i].Values = appendValues(table[i].Values, batch.Column(i))
+	}
+	return nil
 }
 
 func (t Table) record() (arrow.Record, error) {
@@ -93,15 +131,15 @@ func (t Table) record() (arrow.Record, error) {
 	}()
 	var list []arrow.Field
 	for _, column := range t {
-		values := toArrow(column.Values)
-		if values == nil {
-			return nil, fmt.Errorf("column %q holds %T", column.Name, column.Values)
+		values, err := column.array()
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", column.Name, err)
 		}
 		columns = append(columns, values)
 		if values.Len() != t.Rows() {
 			return nil, fmt.Errorf("column %q has %d rows, column %q %d", column.Name, values.Len(), t[0].Name, t.Rows())
 		}
-		list = append(list, arrow.Field{Name: column.Name, Type: values.DataType()})
+		list = append(list, arrow.Field{Name: column.Name, Type: values.DataType(), Nullable: column.Valid != nil})
 	}
 	return array.NewRecord(arrow.NewSchema(list, nil), columns, int64(t.Rows())), nil
 }
@@ -126,23 +164,35 @@ func rowsOf(values any) int {
 	return 0
 }
 
+// array is the column for Arrow.
+func (c Column) array() (arrow.Array, error) {
+	if c.Valid != nil && len(c.Valid) != rowsOf(c.Values) {
+		return nil, fmt.Errorf("it has %d values and says of %d which are null", rowsOf(c.Values), len(c.Valid))
+	}
+	values := toArrow(c.Values, c.Valid)
+	if values == nil {
+		return nil, fmt.Errorf("it holds %T", c.Values)
+	}
+	return values, nil
+}
+
 // toArrow is nil for a type that Column does not know.
-func toArrow(values any) arrow.Array {
+func toArrow(values any, valid []bool) arrow.Array {
 	switch v := values.(type) {
 	case []int32:
-		return built(array.NewInt32Builder(memory.DefaultAllocator), v)
+		return built(array.NewInt32Builder(memory.DefaultAllocator), v, valid)
 	case []int64:
-		return built(array.NewInt64Builder(memory.DefaultAllocator), v)
+		return built(array.NewInt64Builder(memory.DefaultAllocator), v, valid)
 	case []uint8:
-		return built(array.NewUint8Builder(memory.DefaultAllocator), v)
+		return built(array.NewUint8Builder(memory.DefaultAllocator), v, valid)
 	case []float32:
-		return built(array.NewFloat32Builder(memory.DefaultAllocator), v)
+		return built(array.NewFloat32Builder(memory.DefaultAllocator), v, valid)
 	case []float64:
-		return built(array.NewFloat64Builder(memory.DefaultAllocator), v)
+		return built(array.NewFloat64Builder(memory.DefaultAllocator), v, valid)
 	case []bool:
-		return built(array.NewBooleanBuilder(memory.DefaultAllocator), v)
+		return built(array.NewBooleanBuilder(memory.DefaultAllocator), v, valid)
 	case []string:
-		return built(array.NewStringBuilder(memory.DefaultAllocator), v)
+		return built(array.NewStringBuilder(memory.DefaultAllocator), v, valid)
 	}
 	return nil
 }
@@ -153,9 +203,9 @@ type builder[T any] interface {
 	Release()
 }
 
-func built[T any](b builder[T], values []T) arrow.Array {
+func built[T any](b builder[T], values []T, valid []bool) arrow.Array {
 	defer b.Release()
-	b.AppendValues(values, nil)
+	b.AppendValues(values, valid)
 	return b.NewArray()
 }
 
