@@ -72,7 +72,7 @@ func (a *app) datasetPath(c *cobra.Command, text string, name dataset.Name, engi
 	if !ok {
 		return &kindError{text: fmt.Sprintf("dataset %s has no split %q", text, name), kind: store.ErrNotExist}
 	}
-	address, err := dialect(p.store, split.Location(p.store), engine)
+	address, err := dialect(split.Location(p.store), engine)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (p *program) prepare(w *dataset.Writer, scratch string) (map[dataset.Name]s
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return nil, nil, err
 		}
-		url, err := dialect(p.place.store, p.place.store.KeyURL(key), p.engine)
+		url, err := dialect(p.place.store.KeyURL(key), p.engine)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -132,27 +132,15 @@ func (p *program) take(ctx context.Context, w *dataset.Writer, split dataset.Nam
 }
 
 // engines are those whose dialect of addresses is known.
-func engines() []string { return []string{"spark", "fsspec", "duckdb"} }
+func engines() []string {
+	return []string{string(dataset.Spark), string(dataset.FSSpec), string(dataset.DuckDB)}
+}
 
-// dialect is a canonical URL as an engine writes it: Spark has s3a:// and takes file and dbfs URLs; fsspec and DuckDB
-// take paths for files. "" is ours.
-func dialect(s *store.Store, url, engine string) (string, error) {
-	scheme, rest, _ := strings.Cut(url, ":")
-	switch {
-	case engine == "spark" && scheme == "s3":
-		return "s3a:" + rest, nil
-	case engine == "spark" || engine == "":
-		return url, nil
-	case scheme == "file":
-		uri, err := store.CanonicalURI(url, "")
-		return openable(uri), err
-	case scheme == "dbfs" && engine == "duckdb":
-		return "/dbfs" + rest, nil // DuckDB reads Databricks by its mount only
-	case scheme == "hdfs" && engine == "duckdb":
-		return "", &advised{
-			err:    &kindError{text: "DuckDB does not read HDFS", kind: store.ErrUnsupported},
-			advice: "copy the dataset with heirloom store get, or read it with fsspec",
-		}
+// dialect is a canonical URL as an engine writes it; "" is ours.
+func dialect(url, engine string) (string, error) {
+	address, err := dataset.Engine(engine).Address(url)
+	if errors.Is(err, store.ErrUnsupported) {
+		return "", &advised{err: err, advice: "copy it with heirloom store get, or read it with fsspec"}
 	}
-	return url, nil
+	return address, err
 }
