@@ -31,6 +31,9 @@ func (a *app) index(ctx context.Context, c *cobra.Command, p place, f freshness)
 		return nil, err
 	}
 	asOf, err := x.AsOf(ctx)
+	if err == nil && asOf.IsZero() && !f.never {
+		a.fromCatalog(ctx, p, x)
+	}
 	if err == nil && (f.now || !f.never && time.Since(asOf) > index.DefaultMaxAge) {
 		_, err = x.Refresh(ctx)
 	}
