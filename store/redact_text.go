@@ -18,6 +18,13 @@ var (
 	flag        = regexp.MustCompile(`(?:^|[\s"'=(\[,])(--?[A-Za-z_][A-Za-z0-9_.-]*)\\*["']?,?[ \t]+`)
 )
 
+// systemError is what systems and Go say of a file that cannot be had, which is no secret though the file's name be that
+// of one. Each has two words or more.
+var systemError = regexp.MustCompile(`^(?i:permission denied|operation not permitted|access denied|no such file|no such device|no such process|` +
+	`file does not exist|file already exists|file exists|file name too long|is a directory|not a directory|directory not empty|` +
+	`read-only file system|no space left|disk quota exceeded|too many open files|input/output error|device or resource busy|` +
+	`text file busy|invalid argument|bad file descriptor|stale file handle|connection refused|connection timed out|command not found|not found|unexpected EOF)\b`)
+
 func redactKeys(text string) string { return privateKey.ReplaceAllLiteralString(text, RedactedMark) }
 
 // redactUserinfo leaves the user name of schemes where it is alone and no secret, as in ssh://git@host.
@@ -50,6 +57,9 @@ func redactAssigned(text string) string {
 	return replaceValues(text, assignment, func(f finding) bool {
 		if nameSecrecy(f.name) == weakSecret && strings.Contains(f.sep, ":") && !f.quoted {
 			return false // "auth: permission denied"
+		}
+		if strings.HasSuffix(strings.TrimRight(f.sep, " \t"), ":") && systemError.MatchString(f.next) {
+			return false // "/etc/passwd: permission denied"
 		}
 		if strings.HasPrefix(f.name, "Invalid") && f.sep == ": " && !f.quoted {
 			return false // "InvalidAccessKeyId: The Access Key Id ...", as S3 says it
