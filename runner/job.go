@@ -92,6 +92,9 @@ type Job struct {
 	// recorded; environ is the whole environment of the job. Signals and logs are its
 	// own business. An error of it without an exit code means 125.
 	Execute func(ctx context.Context, started Started, environ []string) (process.Exit, error)
+	// Requeued, unless nil, is asked when the attempt has failed: whether the scheduler is
+	// about to start the job again, of which this attempt is then not the end.
+	Requeued func() bool
 
 	// SyncEvery is how often outputs that are not written in place are stored while
 	// the job runs; 0 = 30 s, less than 0 = only when it has ended.

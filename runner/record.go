@@ -154,6 +154,7 @@ func (r *run) metadata() *pyjson.Object {
 	args := store.RedactArgs(r.job.Args)
 	setCommand(m, args)
 	setApp(m, r.job.App)
+	setOutputs(m, r.job.Outputs, r.workdir())
 	if r.job.RerunOf != "" {
 		m.Set(KeyRerunOf, string(r.job.RerunOf))
 	}
@@ -164,6 +165,9 @@ func (r *run) metadata() *pyjson.Object {
 		for _, key := range endKeys() {
 			m.Set(key, nil)
 		}
+	}
+	if r.job.RunID != "" && !r.job.Fresh { // it may be known to wait
+		m.Set(tracker.KeyState, string(tracker.Running))
 	}
 	return m
 }
@@ -207,6 +211,7 @@ func (r *run) recordEnd(ctx context.Context, exit process.Exit) error {
 		end.State = tracker.Failed // what it made is not where it is looked for
 		r.warnf("%v", err)
 	}
+	end.Requeued = end.State == tracker.Failed && r.job.Requeued != nil && r.job.Requeued()
 	r.result.State, r.result.ExitCode, r.result.Signal, r.result.Ended = end.State, exit.Code, exit.Signal, exit.Ended
 	m.Merge(r.git.answer(gitOvertime))
 	r.describeEnd(m, end)
@@ -234,14 +239,11 @@ func endKeys() []string {
 // describeEnd says once more in metadata, for TorchX's readers, what the end of
 // the attempt says.
 func (r *run) describeEnd(m *pyjson.Object, end tracker.AttemptEnd) {
-	m.Set(tracker.KeyState, string(end.State))
 	m.Set(tracker.KeyStarted, r.begunFirst().UTC().Format(timeLayout))
-	m.Set(tracker.KeyEnded, end.Time.UTC().Format(timeLayout))
-	if end.ExitCode != nil {
-		m.Set(tracker.KeyExitCode, int64(*end.ExitCode))
-	}
-	if end.Signal != "" {
-		m.Set(tracker.KeySignal, end.Signal)
+	if end.Requeued {
+		m.Set(tracker.KeyState, string(tracker.Pending))
+	} else {
+		setEnd(m, end)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -253,6 +255,18 @@ func (r *run) describeEnd(m *pyjson.Object, end tracker.AttemptEnd) {
 		list[i] = strings.ToValidUTF8(store.Redact(w), "\ufffd")
 	}
 	m.Set(KeyWarnings, list)
+}
+
+// setEnd says how a run ended.
+func setEnd(m *pyjson.Object, end tracker.AttemptEnd) {
+	m.Set(tracker.KeyState, string(end.State))
+	m.Set(tracker.KeyEnded, end.Time.UTC().Format(timeLayout))
+	if end.ExitCode != nil {
+		m.Set(tracker.KeyExitCode, int64(*end.ExitCode))
+	}
+	if end.Signal != "" {
+		m.Set(tracker.KeySignal, end.Signal)
+	}
 }
 
 // stateOf judges an end. A job that was told to end before it had ended is

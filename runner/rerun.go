@@ -3,6 +3,7 @@ package runner
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,9 +16,13 @@ import (
 // as App's JSON, redacted.
 const KeyApp = "heirloom.app"
 
+// KeyOutputs is the metadata key of what a run was said to write beside its output
+// directory: paths, those below its working directory relative to that, and URLs.
+const KeyOutputs = "heirloom.outputs"
+
 // Rerun is what a run left of what started it, so that it can be done once more.
 type Rerun struct {
-	Job       Job            // Args, App, Name, Params, Tags, Sources, RerunOf; the rest is the caller's
+	Job       Job            // Args, App, Name, Params, Tags, Sources, Outputs, RerunOf; the rest is the caller's
 	Environ   []string       // recorded variables that say under which conditions it ran, sorted
 	Workspace []WorkspaceDir // to be laid out, for all roles; From is empty
 	// RoleWorkspaces are those of roles, by their names, where they start from different
@@ -46,6 +51,7 @@ const (
 	RedactedArg     RedactedKind = "argument"
 	RedactedParam   RedactedKind = "parameter"
 	RedactedEnviron RedactedKind = "variable"
+	RedactedOutput  RedactedKind = "output"
 )
 
 func (r Redacted) String() string { return string(r.Kind) + " " + r.Name }
@@ -75,6 +81,13 @@ func NewRerun(run *tracker.Run) (Rerun, error) {
 	for _, s := range run.Sources {
 		if s.Role != tracker.RoleParent && s.Role != tracker.RoleRerun && !strings.HasPrefix(string(s.ID), workspaceInput) {
 			r.Job.Sources = append(r.Job.Sources, s)
+		}
+	}
+	outputs, _ := run.Metadata.Get(KeyOutputs)
+	list, _ := outputs.([]any)
+	for _, v := range list {
+		if output, ok := v.(string); ok {
+			r.Job.Outputs = append(r.Job.Outputs, output)
 		}
 	}
 	r.findMissing()
@@ -175,6 +188,11 @@ func (r *Rerun) findMissing() {
 			r.Missing = append(r.Missing, Redacted{RedactedParam, key})
 		}
 	}
+	for _, output := range r.Job.Outputs {
+		if store.HasRedaction(output) {
+			r.Missing = append(r.Missing, Redacted{RedactedOutput, output})
+		}
+	}
 	for _, entry := range r.Environ {
 		if name, value, _ := strings.Cut(entry, "="); store.HasRedaction(value) {
 			r.Missing = append(r.Missing, Redacted{RedactedEnviron, name})
@@ -245,4 +263,19 @@ func setApp(m *pyjson.Object, app App) {
 	if o, err := pyjson.UnmarshalObject(body); err == nil {
 		m.Set(KeyApp, o)
 	}
+}
+
+// setOutputs records what a job that starts in dir is said to write, if anything is.
+func setOutputs(m *pyjson.Object, outputs []string, dir string) {
+	if len(outputs) == 0 {
+		return
+	}
+	list := make([]any, len(outputs))
+	for i, output := range outputs {
+		if rel, err := filepath.Rel(dir, output); err == nil && filepath.IsLocal(rel) {
+			output = rel
+		}
+		list[i] = strings.ToValidUTF8(store.Redact(output), "\ufffd")
+	}
+	m.Set(KeyOutputs, list)
 }

@@ -108,6 +108,7 @@ func (s *submitRecorder) metadata(plan *Plan) (*pyjson.Object, error) {
 	first := plan.App.Roles[0]
 	setCommand(m, store.RedactArgs(append([]string{first.Entrypoint}, first.Args...)))
 	setApp(m, plan.App)
+	setOutputs(m, rec.Outputs, plan.Dir)
 	addFlat(m, tracker.PrefixParams, redacted(rec.Params))
 	addFlat(m, tracker.PrefixTags, redacted(rec.Tags))
 	return m, nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heirloom-ml/heirloom/runner/process"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
@@ -77,6 +78,43 @@ func TestSubmittedIsRecorded(t *testing.T) {
 	if result, run := launched(t, l, job); result.State != tracker.Succeeded || run.State != tracker.Succeeded || run.Metadata.Text(tracker.KeyState) != "SUCCEEDED" {
 		t.Errorf("after its attempt: %s, %s", run.State, jsonOf(run.Metadata))
 	}
+}
+
+// While it runs it is RUNNING to TorchX's readers too; when it is to be started again it waits, unless it is forsaken.
+func TestRequeuedIsRecorded(t *testing.T) {
+	l := newLauncher(t, t.TempDir(), nil)
+	h, err := queued(t, l, nil).Run(t.Context(), queueing("again"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	says := func(what string, run *tracker.Run, state tracker.State, code any) {
+		t.Helper()
+		if run.State != state || run.Metadata.Text(tracker.KeyState) != string(state) || value(run.Metadata, tracker.KeyExitCode) != code {
+			t.Errorf("%s: %s, %s", what, run.State, jsonOf(run.Metadata))
+		}
+	}
+	code := 3
+	job := Job{Args: []string{"train"}, RunID: h.RunID(), Requeued: func() bool { return code == 3 }}
+	job.Execute = func(context.Context, Started, []string) (process.Exit, error) {
+		says("while it runs", readRun(t, l, h.RunID()), tracker.Running, nil)
+		return process.Exit{Code: code}, nil
+	}
+	result, run := launched(t, l, job)
+	if result.State != tracker.Failed || result.ExitCode != 3 {
+		t.Errorf("got %+v", result)
+	}
+	says("between", run, tracker.Pending, nil)
+	if _, run = launched(t, l, job); len(run.Attempts) != 2 {
+		t.Errorf("attempts %+v", run.Attempts)
+	}
+	says("between once more", run, tracker.Pending, nil)
+	if err := l.Forsake(t.Context(), h.RunID(), tracker.AttemptEnd{State: tracker.Failed, ExitCode: &code}); err != nil {
+		t.Fatal(err)
+	}
+	says("forsaken", readRun(t, l, h.RunID()), tracker.Failed, int64(3))
+	code = 4
+	_, run = launched(t, l, job)
+	says("ended", run, tracker.Failed, int64(4))
 }
 
 func TestRefusedIsRecorded(t *testing.T) {

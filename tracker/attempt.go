@@ -50,6 +50,9 @@ type AttemptEnd struct {
 	State    State     // Succeeded, Failed or Cancelled
 	ExitCode *int      // nil if the process did not exit by itself
 	Signal   string    // "SIGKILL", or ""
+	// Requeued says that the scheduler is about to start the run again. Until it does the
+	// run is Pending, or what the metadata say of its end, should nothing come of it.
+	Requeued bool
 }
 
 // StartAttempt claims the next free number and returns it. Of several processes
@@ -289,6 +292,9 @@ func (e AttemptEnd) body() ([]byte, error) {
 	if e.Signal != "" {
 		o.Set("signal", e.Signal)
 	}
+	if e.Requeued {
+		o.Set("requeued", true)
+	}
 	return pyjson.Marshal(o)
 }
 
@@ -310,5 +316,7 @@ func (e *AttemptEnd) read(body []byte) error {
 		exit := int(n)
 		e.ExitCode = &exit
 	}
+	requeued, _ := o.Get("requeued")
+	e.Requeued = requeued == true
 	return nil
 }

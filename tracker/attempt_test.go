@@ -70,6 +70,48 @@ func TestLife(t *testing.T) {
 	})
 }
 
+// TestRequeued follows a run that its scheduler starts again: between its attempts it waits, until somebody says that
+// none will follow.
+func TestRequeued(t *testing.T) {
+	onEach(t, func(t *testing.T, s *store.Store) {
+		clock := newWall()
+		tr := tracker.NewFileTracker(s, &tracker.Options{Now: clock.Now})
+		ctx := t.Context()
+		look := func(what string, want tracker.State, ended bool) {
+			t.Helper()
+			run, err := tr.Run(ctx, runA)
+			check(t, err)
+			if run.State != want || run.Ended.IsZero() == ended {
+				t.Errorf("%s: %s, ended %s", what, run.State, run.Ended)
+			}
+		}
+		start := func() {
+			_, err := tr.StartAttempt(ctx, runA, tracker.AttemptStart{})
+			check(t, err)
+		}
+		start()
+		check(t, tr.AddMetadata(ctx, runA, object(tracker.KeyState, "RUNNING")))
+		check(t, tr.EndAttempt(ctx, runA, 1, tracker.AttemptEnd{State: tracker.Failed, Requeued: true}))
+		look("between", tracker.Pending, false)
+		clock.move(24 * time.Hour)
+		look("a day later", tracker.Pending, false)
+		start()
+		look("again", tracker.Running, false)
+		check(t, tr.EndAttempt(ctx, runA, 2, tracker.AttemptEnd{State: tracker.Failed, Requeued: true}))
+		check(t, tr.AddMetadata(ctx, runA, object(tracker.KeyState, "CANCELLED", tracker.KeyEnded, "2026-11-20T10:00:00Z")))
+		look("cancelled while it waited", tracker.Cancelled, true)
+		start()
+		look("and started all the same", tracker.Running, false)
+		check(t, tr.EndAttempt(ctx, runA, 3, tracker.AttemptEnd{State: tracker.Succeeded}))
+		look("ended", tracker.Succeeded, true)
+		attempts, err := tr.Attempts(ctx, runA)
+		check(t, err)
+		if !attempts[0].End.Requeued || attempts[2].End.Requeued || attempts[0].State(clock.Now()) != tracker.Failed {
+			t.Errorf("attempts %+v", attempts)
+		}
+	})
+}
+
 func TestTerminal(t *testing.T) {
 	for _, state := range []tracker.State{tracker.Succeeded, tracker.Failed, tracker.Cancelled} {
 		if !state.Terminal() {

@@ -71,13 +71,27 @@ func (r *Run) setState(now time.Time) {
 	last := r.Attempts[len(r.Attempts)-1]
 	r.Started = r.Attempts[0].Start.Time
 	r.State = last.State(now)
-	if last.End != nil {
+	switch {
+	case last.End == nil:
+	case last.End.Requeued:
+		r.setBetween()
+	default:
 		r.Ended = last.End.Time
 	}
 }
 
+// setBetween is for a run that waits for a further attempt. Who knows that none will
+// come says so in the metadata.
+func (r *Run) setBetween() {
+	if r.State = State(r.Metadata.Text(KeyState)); r.State.Terminal() {
+		r.Ended = parseTime(r.Metadata.Text(KeyEnded))
+		return
+	}
+	r.State = Pending
+}
+
 // State is where the attempt stands at a time: Running or Lost until it has
-// ended. Of a run it is that of the last attempt.
+// ended. Of a run it is that of the last attempt, unless that was requeued.
 func (a Attempt) State(now time.Time) State {
 	if a.End != nil {
 		return a.End.State

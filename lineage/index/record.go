@@ -91,7 +91,7 @@ func decode(run *tracker.Run, body []byte, now time.Time) error {
 		run.Attempts = append(run.Attempts, kept.Attempt)
 	}
 	run.Started, run.Ended, run.State, run.Warnings = r.Started, r.Ended, r.State, r.Warnings
-	if n := len(run.Attempts); n > 0 {
+	if n := len(run.Attempts); n > 0 && run.Attempts[n-1].End == nil { // else time changes nothing
 		run.State = run.Attempts[n-1].State(now)
 	}
 	return nil

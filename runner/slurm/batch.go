@@ -23,7 +23,8 @@ type batch struct {
 	*place
 	signals *process.Signals
 	slurm   *client
-	number  int // of the attempt; 0 until it is known
+	records *runner.Launcher // nil = the run is recorded nowhere else
+	number  int              // of the attempt; 0 until it is known
 	began   time.Time
 
 	stop     string // why it is to end, as Slurm or a person said; "" = it is not
@@ -60,7 +61,7 @@ func RunBatch(ctx context.Context, n Node) (int, error) {
 	if err != nil {
 		return b.finish(ctx, process.Exit{Code: runner.NoExitCode}, tracker.Failed, fmt.Errorf("open store: %w", err))
 	}
-	launcher.TempDir = p.dir.file("scratch")
+	b.records, launcher.TempDir = launcher, p.dir.file("scratch")
 	if err := os.MkdirAll(launcher.TempDir, 0o700); err != nil {
 		return runner.NoExitCode, errors.Join(err, closing())
 	}
@@ -84,7 +85,7 @@ func (b *batch) job() runner.Job {
 		RunID: b.run, Resume: rec.Resume, Force: rec.Force, Parent: rec.Parent,
 		Params: rec.Params, ParamsFromArgs: rec.ParamsFromArgs, Tags: rec.Tags, Sources: rec.Sources,
 		Outputs: rec.Outputs, Hash: rec.Hash, Fsspec: rec.Fsspec, Grace: rec.Grace, SyncEvery: rec.SyncEvery,
-		Execute: b.execute,
+		Execute: b.execute, Requeued: b.comesAgain,
 	}
 	if j.Name == "" {
 		j.Name = b.plan.App.Name
@@ -188,6 +189,12 @@ func (b *batch) finish(ctx context.Context, exit process.Exit, state tracker.Sta
 	return exit.Code, err
 }
 
+// comesAgain says whether a failed attempt is followed by another, which Slurm starts or
+// is about to be asked for.
+func (b *batch) comesAgain() bool {
+	return b.stop == stopRequeued || b.stop == "" && b.retries()
+}
+
 // retries says whether a failed attempt is to be followed by another: the role that
 // failed first has retries left. Attempts that Slurm itself took back do not count.
 func (b *batch) retries() bool {
@@ -222,5 +229,17 @@ func (b *batch) requeue(ctx context.Context, a attempt) error {
 		return nil
 	}
 	a.Requeue, a.Reason = false, store.Redact("no retry: "+err.Error())
-	return errors.Join(fmt.Errorf("retry: %w", err), writeJSON(b.dir.attemptFile(b.number), a))
+	return errors.Join(fmt.Errorf("retry: %w", err), writeJSON(b.dir.attemptFile(b.number), a), b.forsake(ctx, a))
+}
+
+// forsake records that a run which was to be started again ended with this attempt.
+func (b *batch) forsake(ctx context.Context, a attempt) error {
+	if b.records == nil {
+		return nil
+	}
+	end := tracker.AttemptEnd{Time: a.Ended, State: a.State, Signal: a.Signal}
+	if a.Signal == "" {
+		end.ExitCode = &a.ExitCode
+	}
+	return b.records.Forsake(context.WithoutCancel(ctx), b.run, end)
 }

@@ -15,7 +15,7 @@ func TestOnACluster(t *testing.T) {
 	cluster := servers.StartSlurm(t, nil)
 	for name, test := range map[string]func(*testing.T, *lab){
 		"own script": ownScript, "array": arrayOfRuns, "scancel": cancelledByScancel, "set-up": setUp, "cancel while it waits": cancelPending,
-		"role's place": rolesPlace,
+		"role's place": rolesPlace, "retry": retryWaits,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, newLab(t, cluster)) })
 	}
@@ -143,5 +143,26 @@ func rolesPlace(t *testing.T, l *lab) {
 	body, err := l.store.Get(t.Context(), l.store.Layout().RunDir(string(h.RunID())).Join("node"))
 	if node := string(body); err != nil || node != "n3\n" && node != "n4\n" {
 		t.Errorf("it ran on %q, %v", body, err)
+	}
+}
+
+// Between two attempts a job waits, in Slurm's view and in that of its record.
+func retryWaits(t *testing.T, l *lab) {
+	role := shell("r", `[ "$HEIRLOOM_ATTEMPT" = 2 ]`, 1)
+	role.MaxRetries = 1
+	h := l.submit(appOf("retry", role), nil)
+	var status runner.AppStatus
+	l.until("both say that it waits", func() bool {
+		var err error
+		status, err = l.r.Status(t.Context(), h)
+		run, recordErr := l.tracker.Run(t.Context(), h.RunID())
+		return err == nil && recordErr == nil && status.State == tracker.Pending && run.State == tracker.Pending && len(run.Attempts) == 1 &&
+			run.Metadata.Text(tracker.KeyState) == string(tracker.Pending)
+	})
+	if status = l.wait(h); status.State != tracker.Succeeded || status.NumRestarts != 1 {
+		t.Errorf("%+v", status)
+	}
+	if run := l.recorded(h.RunID()); run.State != tracker.Succeeded || len(run.Attempts) != 2 || !run.Attempts[0].End.Requeued || run.Attempts[0].End.State != tracker.Failed {
+		t.Errorf("recorded: %s, %+v", run.State, run.Attempts)
 	}
 }

@@ -21,8 +21,11 @@ import (
 )
 
 // stopCancelled is why a job ends that a person wants to end; the other reasons are
-// Slurm's.
-const stopCancelled = "cancelled"
+// Slurm's, of which stopRequeued is not the end of it.
+const (
+	stopCancelled = "cancelled"
+	stopRequeued  = "requeued by Slurm"
+)
 
 const lookupLimit = 2 * time.Second // for the first node's name
 
@@ -132,7 +135,7 @@ func (b *batch) whyEnded(ctx context.Context) string {
 	case j.State == "TIMEOUT" || j.Reason == "TimeLimit":
 		return "time limit"
 	case j.Restarts > b.restarts() || stateOf(j.State) == tracker.Pending:
-		return "requeued by Slurm"
+		return stopRequeued
 	case j.State == "COMPLETING" || j.State == "RUNNING": // how scancel looks at first
 		return stopCancelled
 	default:
