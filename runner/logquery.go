@@ -30,6 +30,7 @@ type LogQuery struct {
 
 // LogLine is one line of a log.
 type LogLine struct {
+	Task    string // of an array; "" = it is none
 	Role    string
 	Replica int
 	Attempt int    // from 1

@@ -65,7 +65,9 @@ func (q *LogQuery) Check(h Handle, roles []RoleStatus) error {
 	var names []string
 	most := 0 // replicas in one of the roles that are asked for
 	for _, role := range roles {
-		names = append(names, role.Role)
+		if !slices.Contains(names, role.Role) { // each task of an array has it
+			names = append(names, role.Role)
+		}
 		if q.Role == "" || q.Role == role.Role {
 			most = max(most, len(role.Replicas))
 		}

@@ -31,13 +31,15 @@ type AppStatus struct {
 
 // RoleStatus is where the replicas of a role stand, in order of their numbers.
 type RoleStatus struct {
+	Task     string          `json:"task,omitempty"` // of an array, each of which has all roles; "" = it is none
 	Role     string          `json:"role"`
 	Replicas []ReplicaStatus `json:"replicas"`
 }
 
 // ReplicaStatus is where a replica stands, in its last attempt.
 type ReplicaStatus struct {
-	ID       int           `json:"id"` // from 0 in its role
+	ID       int           `json:"id"`             // from 0 in its role
+	Task     string        `json:"task,omitempty"` // of an array
 	Role     string        `json:"role"`
 	State    State         `json:"state"`
 	Hostname string        `json:"hostname,omitempty"`
@@ -140,7 +142,11 @@ func (e *StatusError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "job did not succeed: %s is %s", e.Status.Handle, e.Status.State)
 	if first := e.Status.FirstFailure(); first != nil {
-		fmt.Fprintf(&b, ": %s[%d]", first.Role, first.ID)
+		b.WriteString(": ")
+		if first.Task != "" {
+			fmt.Fprintf(&b, "task %s, ", first.Task)
+		}
+		fmt.Fprintf(&b, "%s[%d]", first.Role, first.ID)
 		switch {
 		case first.Signal != "":
 			fmt.Fprintf(&b, " was ended by %s", first.Signal)

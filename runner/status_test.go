@@ -18,7 +18,7 @@ func TestExitCodeOfApp(t *testing.T) {
 		for i := range replicas {
 			replicas[i].ID, replicas[i].Role = i, "r"
 		}
-		return AppStatus{Handle: Handle{"local", "torchx", "a"}, State: state, Roles: []RoleStatus{{"r", replicas}}}
+		return AppStatus{Handle: Handle{"local", "torchx", "a"}, State: state, Roles: []RoleStatus{{Role: "r", Replicas: replicas}}}
 	}
 	for _, c := range []struct {
 		name   string

@@ -33,6 +33,13 @@ type logsFlags struct {
 
 func newLogs(a *app) *cobra.Command {
 	var f logsFlags
+	c := f.command(a)
+	c.Flags().IntVar(&f.tail, "tail", 0, "only the last `N` lines of all; 0 = all")
+	return c
+}
+
+// command is the command but for --tail, which means another thing in TorchX.
+func (f *logsFlags) command(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:               "logs RUN[/ROLE[/REPLICA,...]]",
 		Short:             "print the log of a job",
@@ -40,7 +47,7 @@ func newLogs(a *app) *cobra.Command {
 		Example:           "  heirloom logs -f train-x7f2\n  heirloom logs train-x7f2/trainer/0 --stream stderr --regex 'loss|error'\n  heirloom logs train-x7f2 --since 10m --tail 100",
 		Args:              takes("RUN"),
 		ValidArgsFunction: a.completeRuns,
-		RunE:              func(c *cobra.Command, args []string) error { return a.runLogs(c, args[0], f) },
+		RunE:              func(c *cobra.Command, args []string) error { return a.runLogs(c, args[0], *f) },
 	}
 	flags := c.Flags()
 	flags.BoolVarP(&f.follow, "follow", "f", false, "wait for more until the job has ended")
@@ -51,7 +58,6 @@ func newLogs(a *app) *cobra.Command {
 	flags.StringVar(&f.role, "role", "", "only of the role `NAME`")
 	flags.IntSliceVar(&f.replicas, "replica", nil, "only of the replica `N`; several with commas")
 	flags.IntVar(&f.attempt, "attempt", 0, "only of the attempt `N`; 0 = all")
-	flags.IntVar(&f.tail, "tail", 0, "only the last `N` lines of all; 0 = all")
 	flags.BoolVar(&f.noPrefix, "no-prefix", false, "without role and replica before each line")
 	register(c, "stream", fixed([]string{"stdout", "stderr", "combined"}))
 	return c
@@ -167,7 +173,8 @@ type logPrinter struct {
 
 // loggedLine is a line as logs -o jsonl prints it.
 type loggedLine struct {
-	Time    *time.Time `json:"time"` // null = not known
+	Time    *time.Time `json:"time"`           // null = not known
+	Task    string     `json:"task,omitempty"` // of an array
 	Role    string     `json:"role"`
 	Replica int        `json:"replica"`
 	Attempt int        `json:"attempt"`
@@ -215,7 +222,7 @@ func (p *logPrinter) document(lines []runner.LogLine) error {
 }
 
 func logged(line runner.LogLine) loggedLine {
-	doc := loggedLine{Role: line.Role, Replica: line.Replica, Attempt: line.Attempt, Stream: string(line.Stream), Text: strings.TrimRight(line.Text, "\r\n")}
+	doc := loggedLine{Task: line.Task, Role: line.Role, Replica: line.Replica, Attempt: line.Attempt, Stream: string(line.Stream), Text: strings.TrimRight(line.Text, "\r\n")}
 	if !line.Time.IsZero() {
 		utc := line.Time.UTC()
 		doc.Time = &utc
@@ -249,7 +256,11 @@ func (p *logPrinter) prefix(line runner.LogLine) string {
 	if p.plain {
 		return ""
 	}
-	return replicaPrefix(line.Role, line.Replica, p.color)
+	role := line.Role
+	if line.Task != "" {
+		role = line.Task + "/" + role
+	}
+	return replicaPrefix(role, line.Replica, p.color)
 }
 
 // replicaPrefix stands before each line of a replica, as in TorchX.

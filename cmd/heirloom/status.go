@@ -26,22 +26,16 @@ print the replicas, one a line.`,
 		Args:              takes("RUN"),
 		ValidArgsFunction: a.completeRuns,
 		RunE: func(c *cobra.Command, args []string) error {
-			format, err := a.format(render.ListFormats)
-			if err != nil {
-				return err
-			}
-			l, err := a.launched(c.Context(), args[0], "")
-			if err != nil {
-				return err
-			}
-			status, _, err := a.status(c.Context(), l)
-			if err != nil {
-				return err
-			}
-			if status, err = ofRoles(status, roles); err != nil {
-				return err
-			}
-			return a.printStatus(status, format)
+			return a.onJob(c.Context(), args[0], "", render.ListFormats, func(l *launched, format render.Format) error {
+				status, _, err := a.status(c.Context(), l)
+				if err == nil {
+					status, err = ofRoles(status, roles)
+				}
+				if err != nil {
+					return err
+				}
+				return a.printStatus(status, format)
+			})
 		},
 	}
 	c.Flags().StringSliceVar(&roles, "role", nil, "only the replicas of the role `NAME`; several with commas")
@@ -56,7 +50,9 @@ func ofRoles(status runner.AppStatus, roles []string) (runner.AppStatus, error) 
 	var known []string
 	var kept []runner.RoleStatus
 	for _, r := range status.Roles {
-		known = append(known, r.Role)
+		if !slices.Contains(known, r.Role) { // each task of an array has it
+			known = append(known, r.Role)
+		}
 		if slices.Contains(roles, r.Role) {
 			kept = append(kept, r)
 		}
@@ -116,6 +112,10 @@ func replicas(s runner.AppStatus) render.List {
 		{Name: "role"}, {Name: "replica", Right: true}, {Name: "state"}, {Name: "exit_code", Right: true}, {Name: "signal"},
 		{Name: "attempt", Right: true}, {Name: "hostname"}, {Name: "started"}, {Name: "ended"}, {Name: "reason"},
 	}}
+	array := slices.ContainsFunc(s.Roles, func(r runner.RoleStatus) bool { return r.Task != "" })
+	if array {
+		list.Columns = append(list.Columns, render.Column{Name: "task"})
+	}
 	for _, role := range s.Roles {
 		for _, r := range role.Replicas {
 			row := []any{role.Role, r.ID, r.State, nil, orNil(r.Signal), nil, orNil(r.Hostname), r.Started, r.Ended, orNil(store.Redact(reasonOf(r)))}
@@ -124,6 +124,9 @@ func replicas(s runner.AppStatus) render.List {
 			}
 			if r.Attempt > 0 {
 				row[5] = r.Attempt
+			}
+			if array {
+				row = append(row, role.Task)
 			}
 			list.Rows = append(list.Rows, row)
 		}

@@ -19,8 +19,9 @@ const glance = 100 * time.Millisecond // between looks at logs that are followed
 
 // Tree is where the logs of an app lie. Dir and App are needed.
 type Tree struct {
-	Dir string      // <role>/<replica>/<attempt>/stdout.log, stderr.log, combined.log below it, the role encoded as a run is
-	App *runner.App // its roles and how many replicas they have
+	Task string      // of an array, which its lines tell; "" = none
+	Dir  string      // <role>/<replica>/<attempt>/stdout.log, stderr.log, combined.log below it, the role encoded as a run is
+	App  *runner.App // its roles and how many replicas they have
 	// Ended says whether nothing is written any more; nil = it is so.
 	Ended func() bool
 }
@@ -29,17 +30,30 @@ type Tree struct {
 // one replica attempt after attempt, those of several by their times. Attempts of one
 // replica follow each other, so that a log is whole once there is a later one.
 func Read(ctx context.Context, tree Tree, query runner.LogQuery) iter.Seq2[runner.LogLine, error] {
+	return ReadAll(ctx, func() []Tree { return []Tree{tree} }, tree.Ended, query)
+}
+
+// ReadAll is Read for an app whose trees come to be while it runs, as those of the tasks
+// of an array. trees lists those that there are by now; ended says whether nothing is
+// written any more in any of them, and no other will come.
+func ReadAll(ctx context.Context, trees func() []Tree, ended func() bool, query runner.LogQuery) iter.Seq2[runner.LogLine, error] {
 	return func(yield func(runner.LogLine, error) bool) {
-		sources := tree.sources(query)
+		var sources []*source
+		seen := map[string]bool{}
 		defer func() {
 			for _, s := range sources {
 				s.close()
 			}
 		}()
 		for {
-			over := func() bool { return tree.Ended == nil || tree.Ended() }
-			ended := !query.Tail || over() || !query.Until.IsZero() && time.Now().After(query.Until)
-			if !merge(ctx, sources, ended, over, query, yield) || ended {
+			over := func() bool { return ended == nil || ended() }
+			whole := !query.Tail || over() || !query.Until.IsZero() && time.Now().After(query.Until)
+			for _, tree := range trees() { // after it is known whether others may come
+				if !seen[tree.Dir] {
+					seen[tree.Dir], sources = true, append(sources, tree.sources(query)...)
+				}
+			}
+			if !merge(ctx, sources, whole, over, query, yield) || whole {
 				return
 			}
 			select {
@@ -68,7 +82,7 @@ func (t Tree) sources(query runner.LogQuery) []*source {
 			}
 			list = append(list, &source{
 				dir:  filepath.Join(t.Dir, store.EncodeRun(role.Name), strconv.Itoa(k)),
-				only: query.Attempt, line: runner.LogLine{Role: role.Name, Replica: k, Stream: stream},
+				only: query.Attempt, line: runner.LogLine{Task: t.Task, Role: role.Name, Replica: k, Stream: stream},
 			})
 		}
 	}

@@ -1,8 +1,10 @@
 package slurm
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,6 +20,27 @@ func foldTasks(states []runner.State) runner.State {
 		}
 	}
 	return runner.FoldState(states)
+}
+
+// ofTask says of which task of an array the replicas are.
+func ofTask(id string, roles []runner.RoleStatus) []runner.RoleStatus {
+	for i := range roles {
+		roles[i].Task = id
+		for k := range roles[i].Replicas {
+			roles[i].Replicas[k].Task = id
+		}
+	}
+	return roles
+}
+
+// compareTasks orders tasks by their numbers; what waits as one, as "3-9%2", by the first.
+func compareTasks(a, b string) int {
+	number := func(id string) int {
+		digits, _ := leading(strings.TrimPrefix(id, "["))
+		n, _ := strconv.Atoi(digits)
+		return n
+	}
+	return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a, b))
 }
 
 // countsText says how many tasks are in each state.

@@ -33,11 +33,7 @@ func (s *Scheduler) Describe(ctx context.Context, h runner.Handle) (runner.Descr
 // what else is in Slurm's queue, by Slurm's own numbers. Slurm is asked once.
 func (s *Scheduler) List(ctx context.Context, query runner.ListQuery) iter.Seq2[runner.ListEntry, error] {
 	return func(yield func(runner.ListEntry, error) bool) {
-		list, err := s.list(ctx, query)
-		if err != nil {
-			yield(runner.ListEntry{}, err)
-			return
-		}
+		list, listErr := s.list(ctx, query)
 		n := 0
 		for _, e := range list {
 			if len(query.States) > 0 && !slices.Contains(query.States, e.State) || e.Submitted.Before(query.Since) {
@@ -47,9 +43,13 @@ func (s *Scheduler) List(ctx context.Context, query runner.ListQuery) iter.Seq2[
 				return
 			}
 		}
+		if listErr != nil {
+			yield(runner.ListEntry{}, listErr)
+		}
 	}
 }
 
+// list gives what there is beside an error.
 func (s *Scheduler) list(ctx context.Context, query runner.ListQuery) ([]runner.ListEntry, error) {
 	names, err := os.ReadDir(s.opts.StateDir)
 	if err != nil && !os.IsNotExist(err) {
@@ -71,13 +71,12 @@ func (s *Scheduler) list(ctx context.Context, query runner.ListQuery) ([]runner.
 		list = append(list, one)
 	}
 	if query.All {
-		if queueErr != nil {
-			return nil, queueErr
-		}
 		list = append(list, foreign(jobs, ours)...)
+	} else {
+		queueErr = nil // what was submitted from here is known without
 	}
 	slices.SortStableFunc(list, func(a, b runner.ListEntry) int { return b.Submitted.Compare(a.Submitted) })
-	return list, nil
+	return list, queueErr
 }
 
 // listed is an entry for an app that was submitted from here. Where Slurm did not

@@ -7,29 +7,35 @@ import (
 
 	"github.com/heirloom-ml/heirloom/runner"
 	"github.com/heirloom-ml/heirloom/runner/joblog"
-	"github.com/heirloom-ml/heirloom/store"
 )
 
-// Logs reads the files that the nodes write. What the batch script itself printed is
+// Logs reads the files that the nodes write, of an array those of its tasks. What the batch script itself printed is
 // not among them: Describe says where the job directory is.
 func (s *Scheduler) Logs(ctx context.Context, h runner.Handle, query runner.LogQuery) iter.Seq2[runner.LogLine, error] {
 	return func(yield func(runner.LogLine, error) bool) {
 		a, err := s.open(h)
-		if err == nil && a.isArray() {
-			err = &store.Error{Op: "read logs", Key: h.String(), Kind: store.ErrUnsupported,
-				Err: errText("it is an array, whose tasks have logs of their own: name one, as " + h.String() + "_0")}
-		}
 		if err != nil {
 			yield(runner.LogLine{}, err)
 			return
 		}
-		tree := joblog.Tree{Dir: a.dir.file("logs"), App: &a.plan.App, Ended: s.ended(ctx, h)}
-		for line, err := range joblog.Read(ctx, tree, query) {
+		for line, err := range joblog.ReadAll(ctx, a.trees, s.ended(ctx, h), query) {
 			if !yield(line, err) {
 				return
 			}
 		}
 	}
+}
+
+// trees are where the logs lie: of an array those of the tasks that have begun.
+func (a *app) trees() []joblog.Tree {
+	if !a.isArray() {
+		return []joblog.Tree{{Dir: a.dir.file("logs"), App: &a.plan.App}}
+	}
+	var list []joblog.Tree
+	for _, id := range a.base.tasks() {
+		list = append(list, joblog.Tree{Task: id, Dir: a.base.task(id).file("logs"), App: &a.plan.App})
+	}
+	return list
 }
 
 // ended says whether an app has settled, and asks no more often than is fit for

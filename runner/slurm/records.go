@@ -139,11 +139,7 @@ func (d jobDir) tasks() []string {
 	for _, name := range names {
 		list = append(list, name.Name())
 	}
-	slices.SortFunc(list, func(a, b string) int {
-		m, _ := strconv.Atoi(a)
-		n, _ := strconv.Atoi(b)
-		return m - n
-	})
+	slices.SortFunc(list, compareTasks)
 	return list
 }
 

@@ -10,37 +10,28 @@ const accountFormat = "JobID,State,ExitCode,Submit,Start,End,User,NodeList,Comme
 
 const accountFields = 10
 
-// parseAccount reads what sacct printed. Steps (123.batch) are passed over. The
-// error has kind store.ErrCorrupt and quotes the line that is none.
-func parseAccount(text string) ([]job, error) {
-	var jobs []job
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		f := strings.SplitN(line, "|", accountFields)
-		if len(f) < accountFields || !isState(firstWord(f[1])) {
-			return jobs, garbage("sacct", line)
-		}
-		if strings.Contains(f[0], ".") {
-			continue
-		}
-		if !isJobID(f[0]) {
-			return jobs, garbage("sacct", line)
-		}
-		j := job{
-			ID: f[0], State: firstWord(f[1]), User: f[6], Nodes: unset(f[7]), Comment: unset(f[8]), Name: f[9],
-			Submitted: timeOf(f[3]), Started: timeOf(f[4]), Ended: timeOf(f[5]),
-		}
-		j.Leader, _ = leading(j.ID)
-		if rest := j.ID[len(j.Leader):]; strings.HasPrefix(rest, "_") {
-			j.Task = rest[1:]
-		}
-		j.Code, j.Signal, j.HasExit = exitOf(f[2])
-		jobs = append(jobs, j)
+// parseAccount reads what sacct printed, as parseLines does.
+func parseAccount(text string) ([]job, error) { return parseLines("sacct", text, parseAccountLine) }
+
+// parseAccountLine passes over steps (123.batch).
+func parseAccountLine(line string) (job, bool) {
+	f := strings.SplitN(line, "|", accountFields)
+	if len(f) < accountFields || !isState(firstWord(f[1])) {
+		return job{}, false
 	}
-	return jobs, nil
+	if strings.Contains(f[0], ".") {
+		return job{}, true
+	}
+	j := job{
+		ID: f[0], State: firstWord(f[1]), User: f[6], Nodes: unset(f[7]), Comment: unset(f[8]), Name: f[9],
+		Submitted: timeOf(f[3]), Started: timeOf(f[4]), Ended: timeOf(f[5]),
+	}
+	j.Leader, _ = leading(j.ID)
+	if rest := j.ID[len(j.Leader):]; strings.HasPrefix(rest, "_") {
+		j.Task = rest[1:]
+	}
+	j.Code, j.Signal, j.HasExit = exitOf(f[2])
+	return j, isJobID(f[0])
 }
 
 // account asks sacct for a job. Where accounting is off, or sacct absent, there is

@@ -6,23 +6,8 @@ import (
 	"strings"
 )
 
-// parseJobs reads what scontrol -o show job printed, one job a line. The error has
-// kind store.ErrCorrupt and quotes the line that is none.
-func parseJobs(text string) ([]job, error) {
-	var jobs []job
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		j, ok := parseJobLine(line)
-		if !ok {
-			return jobs, garbage("scontrol", line)
-		}
-		jobs = append(jobs, j)
-	}
-	return jobs, nil
-}
+// parseJobs reads what scontrol -o show job printed, as parseLines does.
+func parseJobs(text string) ([]job, error) { return parseLines("scontrol", text, parseJobLine) }
 
 // parseJobLine reads the fields between the job's name and its command, neither of
 // which can then be taken for one of them, and the comment behind.
@@ -65,15 +50,7 @@ func parseJobLine(line string) (job, bool) {
 	return j, isJobID(j.Leader) && isState(j.State)
 }
 
-// show asks scontrol for a job, all its tasks and components. One that it does not
-// know is none, not an error.
+// show asks scontrol for a job, all its tasks and components.
 func (c *client) show(ctx context.Context, id string) ([]job, error) {
-	out, err := c.run(ctx, "scontrol", "--oneliner", "show", "job", id)
-	if unknownJob(err) || strings.HasPrefix(out, "No jobs in the system") {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return parseJobs(out)
+	return c.jobs(ctx, parseJobLine, "scontrol", "--oneliner", "show", "job", id)
 }

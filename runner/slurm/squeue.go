@@ -2,10 +2,7 @@ package slurm
 
 import (
 	"context"
-	"fmt"
 	"strings"
-
-	"github.com/heirloom-ml/heirloom/store"
 )
 
 // queueFormat asks for what parseQueue reads. What may hold a bar stands last:
@@ -14,23 +11,8 @@ const queueFormat = "%F|%i|%K|%T|%V|%S|%e|%u|%N|%r|%k|%j"
 
 const queueFields = 12
 
-// parseQueue reads what squeue printed. The error has kind store.ErrCorrupt and
-// quotes the line that is none.
-func parseQueue(text string) ([]job, error) {
-	var jobs []job
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		j, ok := parseQueueLine(line)
-		if !ok {
-			return jobs, garbage("squeue", line)
-		}
-		jobs = append(jobs, j)
-	}
-	return jobs, nil
-}
+// parseQueue reads what squeue printed, as parseLines does.
+func parseQueue(text string) ([]job, error) { return parseLines("squeue", text, parseQueueLine) }
 
 func parseQueueLine(line string) (job, bool) {
 	f := strings.SplitN(line, "|", queueFields-1)
@@ -49,24 +31,7 @@ func parseQueueLine(line string) (job, bool) {
 	return j, isJobID(j.ID) && isJobID(j.Leader) && isState(j.State)
 }
 
-// garbage is the error for output that is not what the program should print.
-func garbage(program, line string) error {
-	const most = 80
-	if len(line) > most {
-		line = line[:most] + "…"
-	}
-	return &store.Error{Op: "read answer of " + program, Kind: store.ErrCorrupt,
-		Err: fmt.Errorf("%s printed %q, which cannot be understood", program, store.Redact(line))}
-}
-
-// queue asks squeue for jobs. Jobs that it does not know are none, not an error.
+// queue asks squeue for jobs.
 func (c *client) queue(ctx context.Context, args ...string) ([]job, error) {
-	out, err := c.run(ctx, "squeue", append([]string{"--noheader", "--states=all", "--format=" + queueFormat}, args...)...)
-	if unknownJob(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return parseQueue(out)
+	return c.jobs(ctx, parseQueueLine, "squeue", append([]string{"--noheader", "--states=all", "--format=" + queueFormat}, args...)...)
 }

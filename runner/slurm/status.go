@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -293,8 +295,8 @@ func (s *Scheduler) arrayStatus(ctx context.Context, a *app) (runner.AppStatus, 
 	status := a.outline(nil)
 	var states []runner.State
 	counts := map[runner.State]int{}
-	for id, its := range byTask {
-		one := *a
+	for _, id := range slices.SortedFunc(maps.Keys(byTask), compareTasks) {
+		one, its := *a, byTask[id]
 		one.task, one.dir = id, a.base.task(id)
 		st, err := s.statusOf(ctx, &one, &its)
 		if err != nil {
@@ -302,10 +304,14 @@ func (s *Scheduler) arrayStatus(ctx context.Context, a *app) (runner.AppStatus, 
 		}
 		states = append(states, st.State)
 		counts[st.State]++
+		status.Roles = append(status.Roles, ofTask(id, st.Roles)...)
 		status.Started, status.Ended = earlier(status.Started, st.Started), later(status.Ended, st.Ended)
 	}
 	status.State = foldTasks(states)
 	status.Message = countsText(counts)
+	if first := status.FirstFailure(); first != nil {
+		status.Error = first.Error
+	}
 	if !status.Settled() {
 		status.Ended = time.Time{}
 	}
