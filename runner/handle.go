@@ -20,8 +20,8 @@ type Handle struct {
 }
 
 // ParseHandle reads scheduler://[session]/app. None of the parts holds a slash or
-// control character, so there is one way to read it. The error has kind
-// store.ErrInvalid.
+// control character, so there is one way to read it, or is "." or "..", which mean
+// directories wherever it becomes a path. The error has kind store.ErrInvalid.
 func ParseHandle(s string) (Handle, error) {
 	scheduler, rest, ok := strings.Cut(s, "://")
 	session, app, slash := strings.Cut(rest, "/")
@@ -38,7 +38,7 @@ func (h Handle) legal() bool {
 		return false
 	}
 	for _, part := range []string{h.Scheduler, h.Session, h.App} {
-		if strings.Contains(part, "/") || strings.ContainsFunc(part, unicode.IsControl) || !utf8.ValidString(part) {
+		if part == "." || part == ".." || strings.Contains(part, "/") || strings.ContainsFunc(part, unicode.IsControl) || !utf8.ValidString(part) {
 			return false
 		}
 	}

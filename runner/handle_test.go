@@ -20,6 +20,8 @@ func TestHandle(t *testing.T) {
 		"a://b://c/d":           nil, // TorchX: scheduler a://b
 		"a://b/c\n":             nil, // TorchX drops the line break
 		"a://b":                 nil, "a://b/": nil, "://b/c": nil, "": nil, "a/b/c": nil, "a:b://c/d": nil, "a://b/\x00": nil, "a://b/\xff": nil,
+		"a://b/..": nil, "a://b/.": nil, "a://../c": nil, "..://b/c": nil, "a://b/../c": nil, // in TorchX apps and sessions
+		"a://b/..c": {"a", "b", "..c"},
 	} {
 		got, err := ParseHandle(text)
 		switch {

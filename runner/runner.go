@@ -120,14 +120,13 @@ func (r *Runner) unknownScheduler(name string) error {
 	for _, b := range r.backends {
 		names = append(names, b.Name)
 	}
-	return &torchxError{fmt.Sprintf("Scheduler backend: %s does not exist. Use session.scheduler_backends() to see all supported schedulers%s: %s",
+	return &torchxError{fmt.Sprintf("Scheduler backend: %s does not exist. "+AdviceScheduler+"%s: %s",
 		name, suggest(name, names), strings.Join(names, ", ")), store.ErrNotExist}
 }
 
 // unknownApp is TorchX's UnknownAppException.
 func unknownApp(h Handle) error {
-	return &torchxError{fmt.Sprintf("Unknown app = %s. Did you forget to call session.run()? "+
-		"Otherwise, the app may have already finished and purged by the scheduler", h), store.ErrNotExist}
+	return &torchxError{fmt.Sprintf("Unknown app = %s. "+AdviceApp, h), store.ErrNotExist}
 }
 
 // Options are the options of a scheduler, TorchX's run options.

@@ -23,7 +23,7 @@ func (a *App) Validate() error {
 		return err
 	}
 	if len(a.Roles) == 0 {
-		return invalid("No roles for app: %s. Did you forget to add roles to AppDef?", a.Name)
+		return invalid("No roles for app: %s. "+AdviceRoles, a.Name)
 	}
 	seen := map[string]bool{}
 	for i := range a.Roles {
@@ -72,9 +72,9 @@ func (r *Role) validate() error {
 	}
 	switch {
 	case r.Entrypoint == "" || r.Entrypoint == "<MISSING>":
-		return invalid("No entrypoint for role: %s. Did you forget to call role.runs(entrypoint, args, env)?", r.Name)
+		return invalid("No entrypoint for role: %s. "+AdviceEntrypoint, r.Name)
 	case r.NumReplicas <= 0:
-		return invalid("Non-positive replicas for role: %s. Did you forget to set role.num_replicas?", r.Name)
+		return invalid("Non-positive replicas for role: %s. "+AdviceNumReplicas, r.Name)
 	case r.MinReplicas < 0 || r.MinReplicas > r.NumReplicas:
 		return invalid("role %s: min_replicas is %d, not from 0 to num_replicas, %d", r.Name, r.MinReplicas, r.NumReplicas)
 	case r.MaxRetries < 0:
@@ -137,5 +137,5 @@ func (r *Role) checkWorkspace() error {
 
 // noResource is TorchX's refusal of a role that asks for nothing.
 func noResource(r *Role) error {
-	return invalid("No resource for role: %s (image: %s). Did you forget to attach resource to the role", r.Name, r.Image)
+	return invalid("No resource for role: %s (image: %s). "+AdviceResource, r.Name, r.Image)
 }

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/config"
+	"github.com/heirloom-ml/heirloom/runner"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
@@ -124,7 +124,6 @@ func (p place) writable(ctx context.Context, text string) (tracker.RunID, error)
 
 // isHandle reports the form scheduler://session/name, which nobody types by accident.
 func isHandle(text string) bool {
-	scheduler, rest, found := strings.Cut(text, "://")
-	_, name, split := strings.Cut(rest, "/")
-	return found && split && scheduler != "" && name != ""
+	_, err := runner.ParseHandle(text)
+	return err == nil
 }

@@ -87,7 +87,7 @@ func (a *app) note(format string, args ...any) {
 
 // warn prints a warning on stderr, once, unless --quiet. It may be called from several goroutines.
 func (a *app) warn(format string, args ...any) {
-	text := oneLine(fmt.Sprintf(format, args...))
+	text := oneLine(inOurWords(fmt.Sprintf(format, args...)))
 	if _, told := a.warned.LoadOrStore(text, true); !told && !a.flags.quiet {
 		fmt.Fprintln(a.stderr, a.paint(yellow, "heirloom: warning:"), render.Sanitize(text))
 	}

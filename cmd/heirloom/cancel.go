@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 	"github.com/heirloom-ml/heirloom/runner"
+	"github.com/heirloom-ml/heirloom/tracker"
 )
 
 // endFlags are what cancel and delete are told.
@@ -50,13 +52,16 @@ another session is refused without --force.`,
 			if err != nil {
 				return err
 			}
-			return a.endJob(c.Context(), args[0], f.session, func(l *launched) error {
-				if err := l.runner.Cancel(c.Context(), l.handle, opts); err != nil || !wait {
-					return err
+			cancel := func(l *launched, _ runner.AppStatus) (runner.AppStatus, error) {
+				if err := l.runner.Cancel(c.Context(), l.handle, opts); err != nil {
+					return runner.AppStatus{}, err
 				}
-				_, err := l.runner.Wait(c.Context(), l.handle, &runner.WaitOptions{Every: time.Second})
-				return err
-			})
+				if wait {
+					return l.runner.Wait(c.Context(), l.handle, &runner.WaitOptions{Every: time.Second})
+				}
+				return l.runner.Status(c.Context(), l.handle)
+			}
+			return a.endJob(c.Context(), args[0], f.session, ending{do: cancel, told: toldCancelled})
 		},
 	}
 	f.register(c)
@@ -80,41 +85,57 @@ is exit code 3; one of another session is refused without --force.`,
 			if err != nil {
 				return err
 			}
-			return a.endJob(c.Context(), args[0], f.session, func(l *launched) error {
-				return l.runner.Delete(c.Context(), l.handle, opts)
-			})
+			remove := func(l *launched, before runner.AppStatus) (runner.AppStatus, error) {
+				if !before.Settled() {
+					before = runner.AppStatus{State: tracker.Cancelled}
+				}
+				return before, l.runner.Delete(c.Context(), l.handle, opts)
+			}
+			return a.endJob(c.Context(), args[0], f.session, ending{do: remove, told: toldDeleted})
 		},
 	}
 	f.register(c)
 	return c
 }
 
+func toldCancelled(h runner.Handle, before runner.AppStatus) string {
+	if before.Settled() {
+		return fmt.Sprintf("%s had ended: %s", h, before.State)
+	}
+	return fmt.Sprintf("%s is told to end; it was %s", h, before.State)
+}
+
+func toldDeleted(h runner.Handle, before runner.AppStatus) string {
+	if before.Settled() {
+		return fmt.Sprintf("%s had ended: %s; its scheduler has forgotten it, its record stays", h, before.State)
+	}
+	return fmt.Sprintf("%s was %s and is ended; its scheduler has forgotten it, its record stays", h, before.State)
+}
+
+// ending is what cancel and delete do: do ends a job and gives how it stands then; told says so, with how it stood before.
+type ending struct {
+	do   func(l *launched, before runner.AppStatus) (runner.AppStatus, error)
+	told func(h runner.Handle, before runner.AppStatus) string
+}
+
 // endJob finds an app, does what is to be done to it, and says so.
-func (a *app) endJob(ctx context.Context, text, session string, do func(*launched) error) error {
-	format, err := a.format(documentFormats())
-	if err != nil {
-		return err
-	}
-	l, err := a.launched(ctx, text, session)
-	if err != nil {
-		return err
-	}
-	before, err := l.runner.Status(ctx, l.handle)
-	if err == nil {
-		err = do(l)
-	}
-	if err != nil {
-		return err
-	}
-	if format != render.Table {
-		return a.printJSON(endedJob{Run: l.handle.String(), Before: string(before.State)})
-	}
-	if before.State.Terminal() {
-		a.note("%s had ended: %s", l.handle, before.State)
+func (a *app) endJob(ctx context.Context, text, session string, e ending) error {
+	return a.onJob(ctx, text, session, documentFormats(), func(l *launched, format render.Format) error {
+		before, err := l.runner.Status(ctx, l.handle)
+		if err != nil {
+			return err
+		}
+		after, err := e.do(l, before)
+		if err != nil {
+			return err
+		}
+		a.settle(ctx, l.handle, after)
+		if format != render.Table {
+			return a.printJSON(endedJob{Run: l.handle.String(), Before: string(before.State)})
+		}
+		a.note("%s", e.told(l.handle, before))
 		return nil
-	}
-	a.note("%s", l.handle)
-	return nil
+	})
 }
 
 // endedJob is what cancel and delete print.

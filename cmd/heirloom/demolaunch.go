@@ -18,7 +18,10 @@ func (a *app) demoLauncher(c *cobra.Command, p place, f launchFlags) (launcher d
 	if err != nil {
 		return nil, "", err
 	}
-	scheduler := schedulerOf(runFlags{launchFlags: f}, settings)
+	scheduler, err := schedulerOf(runFlags{launchFlags: f}, settings)
+	if err != nil {
+		return nil, "", err
+	}
 	if scheduler == schedulerLocal && len(f.cfg) == 0 {
 		here := runner.NewLauncher(p.store, p.tracker)
 		here.Version = readVersion().Version

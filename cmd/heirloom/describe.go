@@ -23,23 +23,17 @@ the options of the scheduler, and where the job stands. Secrets are left out.`,
 		Args:              takes("RUN"),
 		ValidArgsFunction: a.completeRuns,
 		RunE: func(c *cobra.Command, args []string) error {
-			format, err := a.format(documentFormats())
-			if err != nil {
-				return err
-			}
-			l, err := a.launched(c.Context(), args[0], "")
-			if err != nil {
-				return err
-			}
-			d, err := l.runner.Describe(c.Context(), l.handle)
-			if err != nil {
-				return err
-			}
-			d.App, d.Options = d.App.Redacted(), d.Options.Redacted()
-			if format != render.Table {
-				return a.printJSON(d)
-			}
-			return a.printDescription(d)
+			return a.onJob(c.Context(), args[0], "", documentFormats(), func(l *launched, format render.Format) error {
+				d, err := l.runner.Describe(c.Context(), l.handle)
+				if err != nil {
+					return err
+				}
+				d.App, d.Options = d.App.Redacted(), d.Options.Redacted()
+				if format != render.Table {
+					return a.printJSON(d)
+				}
+				return a.printDescription(d)
+			})
 		},
 	}
 }

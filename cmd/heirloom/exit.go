@@ -193,7 +193,7 @@ type failure struct {
 
 // report prints an error on stderr: one sentence, or one JSON document.
 func (a *app) report(err error, code int) {
-	f := failure{Kind: kindName(err), Message: oneLine(store.Redact(err.Error())), Advice: advice(err), ExitCode: code}
+	f := failure{Kind: kindName(err), Message: oneLine(store.Redact(inOurWords(err.Error()))), Advice: advice(err), ExitCode: code}
 	if f.Kind == "interrupted" {
 		f.Message = f.Kind // where it happened to be says nothing
 	}

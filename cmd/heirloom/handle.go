@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 	"github.com/heirloom-ml/heirloom/runner"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
@@ -14,6 +15,19 @@ import (
 type launched struct {
 	runner *runner.Runner
 	handle runner.Handle
+}
+
+// onJob does something with the app that text names, once it is clear that one of the formats is wanted.
+func (a *app) onJob(ctx context.Context, text, session string, formats []render.Format, do func(l *launched, format render.Format) error) error {
+	format, err := a.format(formats)
+	if err != nil {
+		return err
+	}
+	l, err := a.launched(ctx, text, session)
+	if err != nil {
+		return err
+	}
+	return do(l, format)
 }
 
 // launched finds the app that text names: a handle, or a unique part of the id of a run, or of an

@@ -61,7 +61,11 @@ func (a *app) runJobs(c *cobra.Command, f jobsFlags) error {
 	if err != nil {
 		return err
 	}
-	entries, err := a.listJobs(c.Context(), r, f.scheduler, query)
+	only, err := schedulerName(f.scheduler)
+	if err != nil {
+		return err
+	}
+	entries, err := a.listJobs(c.Context(), r, only, query)
 	if err != nil {
 		return err
 	}
@@ -107,9 +111,7 @@ func (a *app) listJobs(ctx context.Context, r *runner.Runner, only string, q run
 				if only != "" || !errors.Is(err, store.ErrUnsupported) && !errors.Is(err, store.ErrUnavailable) {
 					return nil, err
 				}
-				if b.Name != schedulerSlurm || a.hasProgram("squeue") {
-					a.warn("%v", err)
-				}
+				a.passedOver(b.Name, err)
 				break
 			}
 			all = append(all, e)
@@ -126,4 +128,15 @@ func (a *app) listJobs(ctx context.Context, r *runner.Runner, only string, q run
 		all = all[:q.Limit]
 	}
 	return all, nil
+}
+
+// passedOver says in a line that a scheduler that was not named did not list its jobs; that Slurm is not here needs no
+// word.
+func (a *app) passedOver(scheduler string, err error) {
+	switch {
+	case errors.Is(err, store.ErrUnsupported):
+		a.warn("%v", err)
+	case scheduler != schedulerSlurm || a.hasProgram("squeue"):
+		a.warn("scheduler %s does not answer; heirloom jobs -s %s tells why", scheduler, scheduler)
+	}
 }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,8 +20,8 @@ import (
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
-const rerunHelp = `Do a run once more: the same command, parameters, tags, sources and inputs, started from
-an equal tree, in which the recorded variables (OMP_NUM_THREADS, CUDA_VISIBLE_DEVICES,
+const rerunHelp = `Do a run once more: the same command, parameters, tags, sources, inputs and outputs, started
+from an equal tree, in which the recorded variables (OMP_NUM_THREADS, CUDA_VISIBLE_DEVICES,
 PYTHONHASHSEED and their like) have the values they had. The new run is linked to the old.
 
 The workspaces that the run was started from ("heirloom run --workspace") are restored,
@@ -32,7 +31,7 @@ where it was started; --as-is takes the current directory, whatever it holds.
 
 What redaction took out of the record (passwords, tokens) cannot be done once more: it is
 named, and nothing is started (exit code 4). Give the whole command behind "--", or
---param K=V; a variable is taken from the environment if it is set there.
+--param K=V, --output PATH; a variable is taken from the environment if it is set there.
 
 Else the exit code is that of run.`
 
@@ -69,22 +68,8 @@ func newRerun(a *app) *cobra.Command {
 	flags.StringVar(&f.dir, "dir", "", "`DIR` to restore into and to start in, made if it is missing (default: the current one)")
 	flags.BoolVar(&f.asIs, "as-is", false, "start in the current directory as it is, and restore nothing")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would be started, and what is missing, and start nothing")
-	flags.StringVarP(&f.name, "name", "n", "", "`NAME` of the new run (default: that of the old)")
-	flags.StringVar(&f.project, "project", "", "`NAME` of the project it belongs to (default: that of the old)")
-	flags.StringVar(&f.experiment, "experiment", "", "`NAME` of the experiment it belongs to (default: that of the old)")
-	flags.StringArrayVar(&f.sources, "source", nil, "`RUN[#ARTIFACT]` that it uses besides; may be repeated")
-	flags.StringArrayVar(&f.inputs, "input", nil, "`NODE` that it uses besides; may be repeated")
-	flags.StringArrayVar(&f.outputs, "output", nil, "`PATH` that it writes, registered where it lies; may be repeated")
-	flags.StringVar(&f.params, "params", "", "JSON or TOML `FILE` of parameters that replace recorded ones")
-	flags.StringArrayVar(&f.pairs, "param", nil, "`K=V` or K:=JSON, in place of the recorded one; may be repeated")
-	flags.StringVar(&f.hash, "hash", "", "what to record of outputs, `MODE` sha256, size or none (HEIRLOOM_HASH; default sha256)")
-	flags.DurationVar(&f.grace, "grace", 0, "`TIME` from SIGTERM to SIGKILL, and to the end of storing outputs (HEIRLOOM_GRACE; default 30s)")
-	flags.DurationVar(&f.syncEvery, "sync-interval", 30*time.Second, "`TIME` between looks for outputs to store while the command runs; 0 = only at its end")
-	register(c, "source", a.completeRun)
-	register(c, "hash", fixed(hashModes()))
-	for _, flag := range []string{"params", "input", "output", "dir"} {
-		register(c, flag, files)
-	}
+	f.registerFacts(c, a, true)
+	register(c, "dir", files)
 	return c
 }
 
@@ -169,13 +154,17 @@ func (a *app) rerunJob(ctx context.Context, p place, c *config.Config, again *ru
 	if c.Get(config.Experiment).Origin.Level == config.LevelDefault {
 		job.Experiment = old.Experiment
 	}
+	if len(f.outputs) == 0 {
+		job.Outputs = old.Outputs
+	}
 	job.Params = old.Params
 	job.Params.Merge(given)
 	job.Sources = slices.Concat(old.Sources, job.Sources)
 	job.Environ = again.Surroundings(job.Environ)
 	again.Missing = slices.DeleteFunc(again.Missing, func(m runner.Redacted) bool {
 		_, replaced := given.Get(m.Name)
-		return m.Kind == runner.RedactedParam && replaced || m.Kind == runner.RedactedEnviron && a.getenv(m.Name) != ""
+		return m.Kind == runner.RedactedParam && replaced || m.Kind == runner.RedactedEnviron && a.getenv(m.Name) != "" ||
+			m.Kind == runner.RedactedOutput && len(f.outputs) > 0
 	})
 	return job, nil
 }
@@ -287,53 +276,4 @@ func (a *app) git(ctx context.Context, dir string, args ...string) (string, erro
 	cmd.Dir, cmd.Env = dir, a.environ
 	out, err := cmd.Output()
 	return string(out), err
-}
-
-// plannedRerun is what rerun --dry-run prints as JSON; fields are only ever added.
-type plannedRerun struct {
-	RerunOf     tracker.RunID       `json:"rerun_of"`
-	Name        string              `json:"name"`
-	Command     []string            `json:"command"`
-	Environment []string            `json:"environment"` // the recorded variables, NAME=value
-	Workspaces  []plannedWorkspace  `json:"workspaces"`
-	Commit      string              `json:"commit"` // of git; "" if not known
-	Params      *tracker.Metadata   `json:"params"`
-	Sources     []plannedRerunInput `json:"sources"`
-	Missing     []string            `json:"missing"` // what redaction took out
-}
-
-type plannedWorkspace struct {
-	Role   string `json:"role"` // "" = every role
-	To     string `json:"to"`
-	Digest string `json:"digest"`
-}
-
-type plannedRerunInput struct {
-	ID       tracker.RunID `json:"id"`
-	Artifact string        `json:"artifact"`
-}
-
-func (a *app) printRerun(again runner.Rerun, job runner.Job) error {
-	plan := plannedRerun{
-		RerunOf: job.RerunOf, Name: job.Name, Command: store.RedactArgs(job.Args), Environment: append([]string{}, again.Environ...),
-		Workspaces: []plannedWorkspace{}, Commit: again.Commit, Params: job.Params, Sources: []plannedRerunInput{}, Missing: []string{},
-	}
-	for _, w := range again.Workspace {
-		plan.Workspaces = append(plan.Workspaces, plannedWorkspace{"", w.To, string(w.Digest)})
-	}
-	for _, role := range slices.Sorted(maps.Keys(again.RoleWorkspaces)) {
-		for _, w := range again.RoleWorkspaces[role] {
-			plan.Workspaces = append(plan.Workspaces, plannedWorkspace{role, w.To, string(w.Digest)})
-		}
-	}
-	for _, s := range job.Sources {
-		plan.Sources = append(plan.Sources, plannedRerunInput{s.ID, s.Artifact})
-	}
-	for _, m := range again.Missing {
-		plan.Missing = append(plan.Missing, m.String())
-	}
-	if a.wantsJSON() {
-		return a.printJSON(plan)
-	}
-	return a.printPlannedRerun(plan)
 }

@@ -65,6 +65,7 @@ func newRoot(a *app) *cobra.Command {
 	addGroup(root, "move", newArtifact(a), newCheckpoint(a), newDataset(a), newStore(a))
 	addGroup(root, "else", newDoctor(a), newFsck(a), newConfig(a), newVersion(a))
 	root.AddCommand(newDemoStep(a), newSlurmBatch(a), newSlurmTask(a), newRanks(a), newSupervise(a))
+	root.AddCommand(torchxCommands(a)...)
 	root.SetHelpCommand(newHelp())
 	root.SetVersionTemplate("heirloom {{.Version}}\n")
 	root.SetHelpCommandGroupID("else")
@@ -203,7 +204,7 @@ func atLeastOne(name string) cobra.PositionalArgs {
 func completeFormats(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	offered := documentFormats()
 	switch c.Name() {
-	case "runs", "jobs", "status", "schedulers", "components", "show", "explain", "ls", "du", "verify", "prune", "head", "check":
+	case "runs", "jobs", "list", "status", "schedulers", "components", "builtins", "show", "explain", "ls", "du", "verify", "prune", "head", "check":
 		offered = render.ListFormats
 	case "lineage":
 		offered = render.LineageFormats

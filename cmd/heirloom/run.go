@@ -26,7 +26,8 @@ Behind "--" stands a command. Without it a first word that is the name of a comp
 -s names the scheduler, --cfg its options. On this machine the job runs in the
 foreground, or with --detach under a supervisor that outlives this command; elsewhere
 the command returns when the job is submitted, unless --wait. Then its id is on stdout,
-for status, logs, wait and cancel.
+for status, logs, wait and cancel. Where the line names nothing to run, [cli:run] in
+.torchxconfig may.
 
 The first line on stderr says store, run id and output directory. The job finds
 them in HEIRLOOM_STORE, HEIRLOOM_RUN_ID and HEIRLOOM_OUTPUT_DIR, writes what it
@@ -100,10 +101,7 @@ func newRun(a *app) *cobra.Command {
 			if f.stdin {
 				return takes("")(c, args)
 			}
-			if f.script != "" {
-				return nil
-			}
-			return atLeastOne("COMMAND")(c, args)
+			return nil
 		},
 
 		ValidArgsFunction: a.completeRunnable,
@@ -111,6 +109,12 @@ func newRun(a *app) *cobra.Command {
 			if f.stdin {
 				var err error
 				if args, err = a.readRequest(c, &f); err != nil {
+					return err
+				}
+			}
+			if f.script == "" {
+				var err error
+				if args, err = a.takeDefaults(c, args, &f); err != nil {
 					return err
 				}
 			}
@@ -127,18 +131,8 @@ func newRun(a *app) *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.SetInterspersed(false)
-	flags.StringVarP(&f.name, "name", "n", "", "`NAME` of the run, also in its id (default: the command's)")
-	flags.StringVar(&f.project, "project", "", "`NAME` of the project it belongs to (HEIRLOOM_PROJECT)")
-	flags.StringVar(&f.experiment, "experiment", "", "`NAME` of the experiment it belongs to (HEIRLOOM_EXPERIMENT)")
-	flags.StringArrayVar(&f.sources, "source", nil, "`RUN[#ARTIFACT]` that it uses; may be repeated")
-	flags.StringArrayVar(&f.inputs, "input", nil, "`NODE` that it uses: name@version, URI or path; may be repeated")
-	flags.StringArrayVar(&f.outputs, "output", nil, "`PATH` that it writes, registered where it lies; may be repeated")
-	flags.StringVar(&f.params, "params", "", "JSON or TOML `FILE` of parameters")
-	flags.StringArrayVar(&f.pairs, "param", nil, "`K=V` or K:=JSON, a parameter; may be repeated")
+	f.registerFacts(c, a, false)
 	flags.BoolVar(&f.noArgvParams, "no-argv-params", false, "do not take parameters from the command's own flags")
-	flags.StringVar(&f.hash, "hash", "", "what to record of outputs, `MODE` sha256, size or none (HEIRLOOM_HASH; default sha256)")
-	flags.DurationVar(&f.grace, "grace", 0, "`TIME` from SIGTERM to SIGKILL, and to the end of storing outputs (HEIRLOOM_GRACE; default 30s)")
-	flags.DurationVar(&f.syncEvery, "sync-interval", 30*time.Second, "`TIME` between looks for outputs to store while the command runs; 0 = only at its end")
 	flags.StringVar(&f.runID, "run", "", "full `ID` of the run; one that is known gets a further attempt")
 	flags.StringVar(&f.resume, "resume", string(runner.ResumeAllow), "with --run: `MODE` allow, never (a new run only) or must (a known one only)")
 	flags.BoolVar(&f.force, "force", false, "with --run: start although another attempt of it seems to be running")
@@ -146,12 +140,7 @@ func newRun(a *app) *cobra.Command {
 	_ = flags.MarkHidden("run-id")
 	flags.StringArrayVar(&f.workspaces, "workspace", nil, "`DIR` to keep, and to start the command in; [ROLE=]DIR[:SUBDIR], may be repeated")
 	f.register(c, a)
-	register(c, "source", a.completeRun)
-	register(c, "hash", fixed(hashModes()))
 	register(c, "resume", fixed(resumeModes()))
-	for _, flag := range []string{"params", "input", "output"} {
-		register(c, flag, files)
-	}
 	return c
 }
 
@@ -163,7 +152,10 @@ func (a *app) runRun(c *cobra.Command, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	scheduler := schedulerOf(f, settings)
+	scheduler, err := schedulerOf(f, settings)
+	if err != nil {
+		return err
+	}
 	if err := f.checkScheduler(c, scheduler); err != nil {
 		return err
 	}
@@ -259,24 +251,6 @@ func (a *app) job(ctx context.Context, p place, c *config.Config, args []string,
 	}
 	job.Sources, err = p.used(ctx, f, job.Dir)
 	return job, err
-}
-
-// wholeID is the run that is to be begun or attempted again. A part of an id is refused: it would begin a run that looks
-// like the one that was meant. An id of another form is one if it is recorded.
-func (p place) wholeID(ctx context.Context, text string) (tracker.RunID, error) {
-	id, err := tracker.ParseRunID(text)
-	if err != nil || isHandle(text) {
-		return id, err
-	}
-	switch found, err := p.findRun(ctx, text); {
-	case errors.Is(err, store.ErrNotExist):
-		return "", invalidf("--run %q is not a full id, which is scheduler://session/name", text)
-	case err != nil:
-		return "", err
-	case found != id:
-		return "", invalidf("--run %q is not a full id; a run that it fits is %s", text, found)
-	}
-	return id, nil
 }
 
 // surroundings are our environment, with the bare tracker of the job's run in it, or none.

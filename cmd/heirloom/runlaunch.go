@@ -6,18 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/heirloom-ml/heirloom/cmd/internal/config"
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 	"github.com/heirloom-ml/heirloom/runner"
-	"github.com/heirloom-ml/heirloom/runner/component"
 	"github.com/heirloom-ml/heirloom/runner/workspace"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
@@ -32,6 +28,7 @@ type launchFlags struct {
 	replicas, maxRetries       int
 	values                     map[string]any // of a component's parameters, from --stdin
 	config                     runner.Config  // options of the scheduler, from --stdin
+	componentFrom              string         // the file whose [cli:run] names the component; "" = the line does
 	slurmFlags
 }
 
@@ -93,78 +90,6 @@ func (f *launchFlags) check(c *cobra.Command) error {
 // simple says whether the job is one command in the foreground of this machine.
 func (f *launchFlags) simple(scheduler string) bool {
 	return scheduler == schedulerLocal && !f.detach && !f.dryRun && f.replicas == 1 && f.maxRetries == 0 && len(f.cfg) == 0
-}
-
-// asked is what run was asked to start: a command, or a component.
-type asked struct {
-	args      []string
-	component *component.Component // nil = args are a command
-	app       runner.App           // zero for a simple command
-}
-
-// whatToRun tells a component from a command. Behind "--" stands a command, always.
-func (a *app) whatToRun(c *cobra.Command, args []string, f runFlags) (asked, error) {
-	if f.script != "" {
-		app, err := a.scriptApp(c, args, f)
-		return asked{args: append([]string{f.script}, args...), app: app}, err
-	}
-	dashed := c.Flags().ArgsLenAtDash() == 0
-	if dashed && !f.stdin {
-		return asked{args: args, app: commandApp(args, f)}, nil
-	}
-	set, err := a.components()
-	if err != nil {
-		return asked{}, err
-	}
-	if !f.stdin && (!set.Has(args[0]) || isProgram(args[0])) {
-		return asked{args: args, app: commandApp(args, f)}, nil
-	}
-	if f.replicas > 1 || f.maxRetries > 0 {
-		return asked{}, usagef(c.CommandPath(), "--replicas and --max-retries are for commands; a component has its own, as --num_replicas")
-	}
-	found, err := set.Find(args[0])
-	if err != nil {
-		return asked{}, err
-	}
-	values, err := found.ParseArgs(args[1:])
-	if errors.Is(err, component.ErrHelp) {
-		_, err := io.WriteString(a.stdout, found.Usage("heirloom run"))
-		return asked{}, errors.Join(err, errHelped)
-	}
-	if err != nil {
-		return asked{}, &advised{err: err, advice: "see heirloom components " + args[0]}
-	}
-	for name, v := range f.values {
-		if _, won := values[name]; !won {
-			values[name] = v
-		}
-	}
-	app, err := found.App(values)
-	if err == nil {
-		err = app.Validate()
-	}
-	if err != nil {
-		return asked{}, &advised{err: fmt.Errorf("component %s: %w", args[0], err), advice: "see heirloom components " + args[0]}
-	}
-	return asked{args: args, component: found, app: app}, nil
-}
-
-// errHelped says that help was printed, which is all there is to do.
-var errHelped = errors.New("help was printed")
-
-// isProgram says whether a word that looks like a component's file is a program after all: it may be executed.
-func isProgram(name string) bool {
-	info, err := os.Stat(name)
-	return component.IsFile(name) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
-}
-
-// commandApp is the App of a plain command. Its words are taken as they are: macros are for components.
-func commandApp(args []string, f runFlags) runner.App {
-	role := runner.Role{Name: "main", Entrypoint: args[0], NumReplicas: f.replicas, MaxRetries: f.maxRetries}
-	for _, arg := range args[1:] {
-		role.Args = append(role.Args, runner.EscapeMacros(arg))
-	}
-	return runner.App{Name: cmp.Or(f.name, runner.CommandName(args)), Roles: []runner.Role{role}}
 }
 
 // launchPlan plans a job for a scheduler and submits it, prints the plan, or runs it here.
@@ -295,7 +220,9 @@ func (a *app) submitted(ctx context.Context, r *runner.Runner, plan *runner.Plan
 	var err error
 	waited := f.wait || f.logs
 	if waited {
-		status, err = a.follow(ctx, &launched{runner: r, handle: h}, f.logs)
+		if status, err = a.follow(ctx, &launched{runner: r, handle: h}, f.logs); err == nil {
+			a.settle(ctx, h, status)
+		}
 	} else {
 		status, err = r.Status(ctx, h)
 	}
@@ -330,11 +257,6 @@ func (a *app) follow(ctx context.Context, l *launched, logs bool) (runner.AppSta
 		}
 	}
 	return l.runner.Wait(ctx, l.handle, &runner.WaitOptions{Every: time.Second})
-}
-
-// schedulerOf is the scheduler that is named, or the default.
-func schedulerOf(f runFlags, c *config.Config) string {
-	return cmp.Or(f.scheduler, c.Get(config.Scheduler).Text)
 }
 
 // textOrNull is null in JSON for "".

@@ -46,7 +46,11 @@ func (a *app) runRunopts(c *cobra.Command, args []string) error {
 		names = append(names, b.Name)
 	}
 	if len(args) == 1 {
-		names = args
+		name, err := schedulerName(args[0])
+		if err != nil {
+			return err
+		}
+		names = []string{name}
 	}
 	all := []schedulerOptions{}
 	for i, name := range names {
@@ -74,7 +78,10 @@ func (a *app) completeOptions(c *cobra.Command, _ []string, typed string) ([]str
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	name := cmp.Or(c.Flag("scheduler").Value.String(), schedulerLocal)
+	name, err := schedulerName(cmp.Or(c.Flag("scheduler").Value.String(), schedulerLocal))
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
 	set, err := r.Options(c.Context(), name)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -20,7 +20,7 @@ type stdinRequest struct {
 	DryRun        bool            `json:"dryrun"`
 	Wait          bool            `json:"wait"`
 	Log           bool            `json:"log"`
-	Workspace     string          `json:"workspace"` // a directory to capture; none yet
+	Workspace     string          `json:"workspace"` // a directory to keep
 	ParentRunID   string          `json:"parent_run_id"`
 	TeeLogs       bool            `json:"tee_logs"` // the same as log
 }
@@ -49,6 +49,9 @@ func (a *app) readRequest(c *cobra.Command, f *runFlags) ([]string, error) {
 	f.scheduler, f.parent = r.Scheduler, r.ParentRunID
 	f.dryRun, f.wait, f.logs = f.dryRun || r.DryRun, r.Wait, r.Log || r.TeeLogs
 	f.config = r.SchedulerArgs
+	if r.Workspace != "" {
+		f.workspaces = []string{r.Workspace}
+	}
 	args := []string{r.ComponentName}
 	if len(r.ComponentArgs) == 0 {
 		return args, nil

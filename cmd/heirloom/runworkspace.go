@@ -21,7 +21,7 @@ type roleWorkspace struct {
 // just that.
 func parseWorkspace(text, workdir string) (roleWorkspace, error) {
 	var w roleWorkspace
-	from := text
+	from := strings.TrimPrefix(text, "file://") // as TorchX has it
 	if !isDir(workdir, from) {
 		if role, rest, ok := strings.Cut(from, "="); ok && role != "" && !strings.ContainsAny(role, `/\`) {
 			w.role, from = role, rest

@@ -50,7 +50,7 @@ func newSchedulers(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "schedulers",
 		Short:   "list the schedulers that run jobs",
-		Long:    "List the schedulers that jobs can be given to by run -s. The default is local, or\nwhat default_scheduler in heirloom.toml or HEIRLOOM_SCHEDULER says.",
+		Long:    "List the schedulers that jobs can be given to by run -s. The default is local, or\nwhat HEIRLOOM_SCHEDULER, [cli:run] in .torchxconfig or default_scheduler in heirloom.toml says.",
 		Example: "  heirloom schedulers",
 		Args:    takes(""),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -62,9 +62,13 @@ func newSchedulers(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			chosen, err := schedulerName(settings.Get(config.Scheduler).Text)
+			if err != nil {
+				a.warn("%v", err)
+			}
 			list := render.List{Key: "schedulers", Columns: []render.Column{{Name: "name"}, {Name: "default"}, {Name: "help"}}}
 			for _, b := range a.backends() {
-				list.Rows = append(list.Rows, []any{b.Name, b.Name == settings.Get(config.Scheduler).Text, b.Help})
+				list.Rows = append(list.Rows, []any{b.Name, b.Name == chosen, b.Help})
 			}
 			return a.printList(list, format)
 		},
@@ -89,6 +93,14 @@ func (a *app) tables() (*config.Tables, error) {
 	return config.LoadTables(config.Input{Environ: a.environ, Dir: dir})
 }
 
+// ofScheduler is what the files say of a scheduler; of that of this machine also what TorchX's say under its name there.
+func ofScheduler(tables *config.Tables, name string) []config.Entry {
+	if name != schedulerLocal {
+		return tables.Scheduler(name)
+	}
+	return append(tables.Scheduler(torchxLocal), tables.Scheduler(schedulerLocal)...) // the last counts
+}
+
 // options are those of a scheduler: of the files, then of --cfg. What TorchX's files say that
 // heirloom's scheduler does not have is passed over with a warning, as TorchX does.
 func (a *app) options(ctx context.Context, r *runner.Runner, scheduler string, cfg []string) (runner.Config, error) {
@@ -101,7 +113,7 @@ func (a *app) options(ctx context.Context, r *runner.Runner, scheduler string, c
 		return nil, err
 	}
 	all := runner.Config{}
-	for _, e := range tables.Scheduler(scheduler) {
+	for _, e := range ofScheduler(tables, scheduler) {
 		option, known := set.Get(e.Key)
 		if !known && !e.Ours {
 			a.warn("%s: scheduler %s has no option %s; it is passed over", e.File, scheduler, e.Key)

@@ -24,24 +24,19 @@ it is lost, 3 where nothing is known of it.`,
 		Args:              takes("RUN"),
 		ValidArgsFunction: a.completeRuns,
 		RunE: func(c *cobra.Command, args []string) error {
-			format, err := a.format(documentFormats())
-			if err != nil {
-				return err
-			}
-			l, err := a.launched(c.Context(), args[0], "")
-			if err != nil {
-				return err
-			}
-			status, err := a.wait(c.Context(), l)
-			if err != nil {
-				return err
-			}
-			if format != render.Table {
-				if err := a.printJSON(status); err != nil {
+			return a.onJob(c.Context(), args[0], "", documentFormats(), func(l *launched, format render.Format) error {
+				status, err := a.wait(c.Context(), l)
+				if err != nil {
 					return err
 				}
-			}
-			return a.ended(status)
+				a.settle(c.Context(), l.handle, status)
+				if format != render.Table {
+					if err := a.printJSON(status); err != nil {
+						return err
+					}
+				}
+				return a.ended(status)
+			})
 		},
 	}
 }

@@ -89,14 +89,17 @@ func (s *Set) Names() []string {
 	return slices.Compact(names)
 }
 
-func (s *Set) notFound(name string) error {
-	names := s.Names()
-	near := slices.DeleteFunc(slices.Clone(names), func(n string) bool {
+// Near lists the names that name may have been meant to be, sorted.
+func (s *Set) Near(name string) []string {
+	return slices.DeleteFunc(s.Names(), func(n string) bool {
 		_, last, _ := strings.Cut(n, ".")
 		return n != name && last != name && distance(n, name) > 2
 	})
-	why := "known: " + strings.Join(names, ", ")
-	if len(near) > 0 {
+}
+
+func (s *Set) notFound(name string) error {
+	why := "known: " + strings.Join(s.Names(), ", ")
+	if near := s.Near(name); len(near) > 0 {
 		why = "near: " + strings.Join(near, ", ")
 	}
 	return &store.Error{Op: "find component", Key: name, Kind: store.ErrNotExist,

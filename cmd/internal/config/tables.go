@@ -26,9 +26,10 @@ type Tables struct {
 
 type tablesLayer struct {
 	tables
-	file func(section, key string) string // where an entry was read
-	dir  string                           // that paths are relative to
-	ours bool                             // not TorchX's
+	commands map[string]map[string]any        // [cli:NAME], of TorchX's files alone
+	file     func(section, key string) string // where an entry was read
+	dir      string                           // that paths are relative to
+	ours     bool                             // not TorchX's
 }
 
 // Entry is one value of a table.
@@ -70,11 +71,15 @@ func LoadTables(in Input) (*Tables, error) {
 	return t, nil
 }
 
-// addTorchX takes the sections of TorchX's files: [NAME] of a scheduler, [component:NAME], [named_resources].
+// cliSection begins the name of a section of TorchX's files that has defaults of a command, as [cli:run].
+const cliSection = "cli"
+
+// addTorchX takes the sections of TorchX's files: [NAME] of a scheduler, [component:NAME], [cli:NAME], [named_resources].
 // The text None is as if the key were not there.
 func (t *Tables) addTorchX(f torchxFile) error {
 	l := tablesLayer{file: func(section, key string) string { return f.get(section, key).file }}
 	l.Component, l.Schedulers, l.Resources = map[string]map[string]any{}, map[string]map[string]any{}, map[string]map[string]any{}
+	l.commands = map[string]map[string]any{}
 	for _, section := range slices.Sorted(maps.Keys(f.sections)) {
 		kind, name, named := strings.Cut(section, ":")
 		values := map[string]any{}
@@ -84,6 +89,8 @@ func (t *Tables) addTorchX(f torchxFile) error {
 			}
 		}
 		switch {
+		case named && kind == cliSection:
+			l.commands[name] = values
 		case named && kind == "component":
 			l.Component[name] = values
 		case section == "named_resources":
@@ -129,10 +136,20 @@ func (t *Tables) Component() map[string]map[string]any {
 
 // Scheduler are the defaults of the options of one scheduler, sorted by key, each once.
 func (t *Tables) Scheduler(name string) []Entry {
+	return t.entries(name, func(l tablesLayer) map[string]any { return l.Schedulers[name] })
+}
+
+// Command are the defaults of a command, which TorchX's files alone have ([cli:NAME]), sorted by key, each once.
+func (t *Tables) Command(name string) []Entry {
+	return t.entries(cliSection+":"+name, func(l tablesLayer) map[string]any { return l.commands[name] })
+}
+
+// entries joins what the layers have in a section.
+func (t *Tables) entries(section string, of func(tablesLayer) map[string]any) []Entry {
 	nearest := map[string]Entry{}
 	for _, l := range slices.Backward(t.layers) {
-		for key, value := range l.Schedulers[name] {
-			nearest[key] = Entry{Key: key, Value: value, File: l.file(name, key), Ours: l.ours}
+		for key, value := range of(l) {
+			nearest[key] = Entry{Key: key, Value: value, File: l.file(section, key), Ours: l.ours}
 		}
 	}
 	var all []Entry

@@ -4,7 +4,7 @@ import "fmt"
 
 const torchxTrackers = "TORCHX_TRACKERS"
 
-// torchxLayer reads the TORCHX_* variables that mean the same as ours. Where nothing nearer names a place, the root of
+// torchxLayer reads the TORCHX_* variables that mean the same as ours, and the scheduler of [cli:run] in .torchxconfig. Where nothing nearer names a place, the root of
 // the first of TorchX's fsspec trackers, as its variables or its .torchxconfig files configure them, is the tracker.
 func torchxLayer(in Input, env map[string]string, place bool) (layer, error) {
 	var l layer
@@ -13,12 +13,18 @@ func torchxLayer(in Input, env map[string]string, place bool) (layer, error) {
 			l.set(LevelTorchX, s.torchx, s.key, env[s.torchx])
 		}
 	}
+	files, err := readTorchXFiles(env, in.Dir)
+	if err != nil && place {
+		return layer{}, err
+	}
+	if err != nil { // it decides nothing but how run starts jobs, which reads the files again and says so
+		return l, nil //nolint:nilerr // as above
+	}
+	if v := files.get(cliSection+":run", "scheduler"); v.text != "None" {
+		l.set(LevelTorchX, v.file, Scheduler, v.text)
+	}
 	if !place {
 		return l, nil
-	}
-	files, err := readTorchXFiles(env, in.Dir)
-	if err != nil {
-		return layer{}, err
 	}
 	for _, t := range files.trackers(env) {
 		if _, found := l.values[Tracker]; found || !t.fsspec() || t.config == "" {
