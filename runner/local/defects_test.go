@@ -20,7 +20,7 @@ import (
 )
 
 // What TorchX's local scheduler gets wrong, one by one, each by the test that fails
-// there.
+// there. TestDefectsOfTorchX runs them.
 
 func linesOf(t *testing.T, s *Scheduler, h runner.Handle, q runner.LogQuery) (lines []string) {
 	t.Helper()
@@ -68,7 +68,7 @@ func living(pid int) bool {
 }
 
 // 1: TorchX yields pieces of lines.
-func TestLinesAreWhole(t *testing.T) {
+func linesAreWhole(t *testing.T) {
 	s := newScheduler(t)
 	h := submitted(t, s, shRole("sh", 1, `printf abc; sleep 0.3; printf def; sleep 0.3; echo; printf ghi`))
 	if got := linesOf(t, s, h, runner.LogQuery{Tail: true, Stream: runner.Stdout}); !slices.Equal(got, []string{"abcdef\n", "ghi"}) {
@@ -80,7 +80,7 @@ func TestLinesAreWhole(t *testing.T) {
 }
 
 // 2 and 5: TorchX kills the leader alone, and blocks while it does.
-func TestCancelEndsTheTreeAndReturnsAtOnce(t *testing.T) {
+func cancelEndsTheTreeAndReturnsAtOnce(t *testing.T) {
 	s := newScheduler(t)
 	dir := t.TempDir()
 	h := submitted(t, s, shRole("sh", 1, `trap "" TERM; cd `+dir+`; (setsid sh -c 'trap "" TERM; echo $$ > far; exec sleep 600' &) ; sh -c 'trap "" TERM; echo $$ > near; exec sleep 600' & wait`))
@@ -103,7 +103,7 @@ func TestCancelEndsTheTreeAndReturnsAtOnce(t *testing.T) {
 }
 
 // 3: to look at an app changes nothing; TorchX signals its old process group.
-func TestStatusOnlyLooks(t *testing.T) {
+func statusOnlyLooks(t *testing.T) {
 	s := newScheduler(t)
 	h := submitted(t, s, shRole("sh", 1, "exit 3"))
 	waited(t, s, h)
@@ -123,7 +123,7 @@ func TestStatusOnlyLooks(t *testing.T) {
 }
 
 // 4: a file in the working directory is no program, unless that is asked for.
-func TestWorkingDirectoryIsNotInPath(t *testing.T) {
+func workingDirectoryIsNotInPath(t *testing.T) {
 	s := newScheduler(t)
 	for _, c := range []struct {
 		cfg  runner.Config
@@ -147,7 +147,7 @@ func TestWorkingDirectoryIsNotInPath(t *testing.T) {
 }
 
 // 6: a replica that cannot start leaves none of those before it.
-func TestFailedStartLeavesNothing(t *testing.T) {
+func failedStartLeavesNothing(t *testing.T) {
 	s := newScheduler(t)
 	plan, err := planned(t, s, nil, shRole("a", 2, "exec sleep 600"), runner.Role{Name: "b", NumReplicas: 1, Entrypoint: "no-such-program"})
 	if err != nil {
@@ -162,7 +162,7 @@ func TestFailedStartLeavesNothing(t *testing.T) {
 }
 
 // 7: TorchX writes outside of its directory for such names.
-func TestNamesStayInside(t *testing.T) {
+func namesStayInside(t *testing.T) {
 	s := newScheduler(t)
 	for _, name := range []string{"../../x", "a/b", "..", "a\nb", ""} {
 		r, err := runner.New("", []runner.Backend{{Name: Name, Open: func(context.Context) (runner.Scheduler, error) { return s, nil }}}, nil)
@@ -184,7 +184,7 @@ func TestNamesStayInside(t *testing.T) {
 
 // 8: another process sees state, exit code, logs and list, and may end the app.
 // TorchX knows an app only in the process that started it.
-func TestSeenFromElsewhere(t *testing.T) {
+func seenFromElsewhere(t *testing.T) {
 	s := newScheduler(t)
 	role := shRole("a", 1, `n=$HEIRLOOM_ATTEMPT; echo out $n; echo err $n >&2; [ $n = 2 ] && exit 6; exit 5`)
 	role.MaxRetries = 1
@@ -213,7 +213,7 @@ func TestSeenFromElsewhere(t *testing.T) {
 }
 
 // 8, continued: a supervisor that is killed leaves no process and no false word.
-func TestKilledSupervisorIsLost(t *testing.T) {
+func killedSupervisorIsLost(t *testing.T) {
 	s := newScheduler(t)
 	dir := t.TempDir()
 	h := submitted(t, s, shRole("a", 1, `echo $$ > `+dir+`/pid; exec sleep 600`))
@@ -238,7 +238,7 @@ func TestKilledSupervisorIsLost(t *testing.T) {
 
 // 9, in part: --log_dir cannot be removed by us, since logs are the run's; delete
 // forgets an app and leaves them.
-func TestDeleteLeavesTheLogs(t *testing.T) {
+func deleteLeavesTheLogs(t *testing.T) {
 	s := newScheduler(t)
 	plan, err := planned(t, s, nil, shRole("a", 1, "echo kept"))
 	if err != nil {
