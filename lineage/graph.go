@@ -24,6 +24,9 @@ type Graph struct {
 	// The edges that leave node n are arcs[outAt[n]:outAt[n+1]]; those that enter it in[inAt[n]:inAt[n+1]].
 	outAt, inAt []int
 
+	// contents are those of artifacts, where the graph was told of them.
+	contents []Content
+
 	warnings []tracker.Warning
 }
 

@@ -52,7 +52,7 @@ func (n *Node) attach(ctx context.Context, t runReader) error {
 	if n.Kind == KindArtifact {
 		id = tracker.RunID(n.Owner)
 	}
-	if n.Missing || n.Kind == KindDataset || n.Kind == KindExternal {
+	if n.Missing || n.Kind != KindRun && n.Kind != KindArtifact {
 		return nil
 	}
 	run, err := t.Run(ctx, id)

@@ -5,22 +5,33 @@ import "slices"
 // maxNear is how many near matches an error names.
 const maxNear = 3
 
-// near lists the labels that differ from text by few letters, the nearest first. A label may be meant by its
-// beginning up to any "-" or "@": without the random end of a run id, or the version of an input.
-func (g *Graph) near(text string) []string {
-	limit := max(1, len([]rune(text))/3)
-	byDistance := make([][]string, limit+1)
-	for i := range g.nodes {
-		label := g.nodes[i].Label()
-		d := limit + 1
-		for _, beginning := range beginnings(label) {
-			d = min(d, distance(text, beginning, limit))
-		}
-		if d <= limit && len(byDistance[d]) < maxNear {
-			byDistance[d] = append(byDistance[d], label)
-		}
+// Nearest finds the labels that differ from a text by few letters. A label may be meant by its beginning up to any "-"
+// or "@": without the random end of a run id, or the version of an input.
+type Nearest struct {
+	text       string
+	byDistance [][]string
+}
+
+// NewNearest looks for labels near a text: one letter in three may differ.
+func NewNearest(text string) *Nearest {
+	return &Nearest{text: text, byDistance: make([][]string, max(1, len([]rune(text))/3)+1)}
+}
+
+// See considers a label.
+func (n *Nearest) See(label string) {
+	limit := len(n.byDistance) - 1
+	d := limit + 1
+	for _, beginning := range beginnings(label) {
+		d = min(d, distance(n.text, beginning, limit))
 	}
-	near := slices.Concat(byDistance...)
+	if d <= limit && len(n.byDistance[d]) < maxNear && !slices.Contains(n.byDistance[d], label) {
+		n.byDistance[d] = append(n.byDistance[d], label)
+	}
+}
+
+// List is the nearest labels, of equally near ones those that were seen first.
+func (n *Nearest) List() []string {
+	near := slices.Concat(n.byDistance...)
 	return near[:min(len(near), maxNear)]
 }
 

@@ -15,6 +15,7 @@ const (
 	KindArtifact Kind = "artifact" // one artifact of a node: only the root of a Subgraph that asked for it
 	KindDataset  Kind = "dataset"  // an input known by a name, mostly name@version
 	KindExternal Kind = "external" // any other input: a URI, a file, a foreign system's id
+	KindContent  Kind = "content"  // bytes by their SHA-256, whatever they are called: only where one was asked about
 )
 
 // Node is one thing in the graph. Fields that do not apply to its kind are empty.
@@ -40,14 +41,19 @@ type Node struct {
 	Digest  string
 }
 
+// shownDigits is how many digits of a digest its short form has, as many as git's.
+const shownDigits = 12
+
 // Label is the short form of ID for people: the last part of a run id, the name@version or URI of an input whose id is
-// a digest. Two nodes may share a label.
+// a digest, the beginning of the digest of a content. Two nodes may share a label.
 func (n *Node) Label() string {
 	switch {
 	case n.Kind == KindRun:
 		return tracker.RunID(n.ID).Name()
 	case n.Kind == KindArtifact:
 		return tracker.RunID(n.Owner).Name() + "#" + n.Artifact
+	case n.Kind == KindContent:
+		return n.ID[:min(len(n.ID), len(digestPrefix)+shownDigits)]
 	case n.Name != "" && n.Version != "":
 		return n.Name + "@" + n.Version
 	case n.Name != "":
@@ -71,17 +77,23 @@ func (n *Node) describe(s tracker.Source) {
 	keep(&n.Digest, s.Digest)
 }
 
-// classify finds the kind of a source without records in the root, from the roles in which it was used. TorchX writes
-// no roles: there the form of the id decides.
+// classify finds the kind of a source without records in the root, from the roles in which it was used.
 func (n *Node) classify(roles map[tracker.Role]bool) {
+	n.Kind = KindOf(n.ID, roles[tracker.RoleParent] || roles[tracker.RoleRerun], roles[tracker.RoleInput], n.Name != "")
+	n.Missing = n.Kind == KindRun
+}
+
+// KindOf is the kind of a source without records in the root: whether some run says that it launched or was the model of
+// it, whether some used it as an input, and whether one knew it by a name. TorchX writes no roles: there the form of the
+// id decides.
+func KindOf(id string, parent, input, named bool) Kind {
 	switch {
-	case roles[tracker.RoleParent], roles[tracker.RoleRerun], !roles[tracker.RoleInput] && n.Name == "" && isHandle(n.ID):
-		n.Kind, n.Missing = KindRun, true
-	case n.Name != "" || isNameVersion(n.ID):
-		n.Kind = KindDataset
-	default:
-		n.Kind = KindExternal
+	case parent, !input && !named && IsHandle(id):
+		return KindRun
+	case named || isNameVersion(id):
+		return KindDataset
 	}
+	return KindExternal
 }
 
 // storageSchemes begin the URIs of data. A run id, scheduler://session/name, has the same shape but no such scheme.
@@ -90,8 +102,8 @@ var storageSchemes = map[string]bool{
 	"http": true, "https": true, "ftp": true, "abfs": true, "abfss": true, "wasb": true, "wasbs": true, "az": true,
 }
 
-// isHandle reports whether id has the form scheduler://session/name, as in TorchX's app handles.
-func isHandle(id string) bool {
+// IsHandle reports whether id has the form scheduler://session/name, as in TorchX's app handles.
+func IsHandle(id string) bool {
 	scheme, rest, ok := strings.Cut(id, "://")
 	slash := strings.LastIndexByte(rest, '/')
 	return ok && scheme != "" && slash >= 0 && slash < len(rest)-1 && !storageSchemes[strings.ToLower(scheme)]

@@ -89,8 +89,8 @@ func TestResolveErrors(t *testing.T) {
 		{"zzzzzz", store.ErrNotExist, "no run or input"},
 		{"clicks@2020", store.ErrNotExist, "clicks@2026-11-20"},
 		{"s3://bucket/none", store.ErrNotExist, "s3://bucket/none"},
-		{"x7f2", store.ErrConflict, "local://torchx/pretrain-x7f2, local://torchx/train-x7f2"},
-		{"train#model", store.ErrConflict, "local://torchx/train-b9k1"},
+		{"x7f2", store.ErrConflict, "pretrain-x7f2, local://torchx/train-x7f2"},
+		{"train#model", store.ErrConflict, "could be any of 3: train-b9k1, train-small-q1w2, train-x7f2"},
 		{"clicks", store.ErrConflict, "clicks@2026-11-20, s3://bucket/clicks"},
 	}
 	for _, tt := range tests {

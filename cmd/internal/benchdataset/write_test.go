@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/heirloom-ml/heirloom/dataset"
 	"github.com/heirloom-ml/heirloom/store"
@@ -61,8 +62,9 @@ print(duckdb.execute("copy (from %s) to '" + sys.argv[2] + "/o.parquet' (format 
 `, from)
 }
 
-// stage makes a dataset of a file.
+// stage makes a dataset of a file, as the command does.
 func stage(ctx context.Context, args []string) error {
+	debug.SetGCPercent(60)
 	from, err := store.Open(ctx, filepath.Dir(args[0]), nil)
 	if err != nil {
 		return err
