@@ -18,8 +18,9 @@ type backend interface {
 	stat(ctx context.Context, key string) (Object, error)
 	// write stores body in one step if cond holds, else ErrExist or ErrConflict.
 	write(ctx context.Context, key string, body []byte, cond condition) (Object, error)
-	// pages lists what lies below prefix, to the next delimiter if there is one.
-	pages(prefix, delimiter string) pager
+	// pages lists what lies below prefix, to the next delimiter if there is one, and
+	// beyond the key after, which is "" or lies below prefix too.
+	pages(prefix, delimiter, after string) pager
 	// remove is ErrNotExist if there is nothing, where the far side can tell.
 	remove(ctx context.Context, key string) error
 	capabilities() Capabilities
@@ -82,6 +83,10 @@ type appender interface {
 type wholeReader interface {
 	readWhole(ctx context.Context, key string) ([]byte, error)
 }
+
+// sequential is a backend whose listings all begin at the first key of their prefix,
+// wherever they are to begin.
+type sequential interface{ listsFromStart() }
 
 // holdingLister is a backend that tells what directories hold without listing them.
 type holdingLister interface {

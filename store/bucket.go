@@ -114,13 +114,17 @@ func (b *bucketBackend) writeID(ctx context.Context, key string) (string, error)
 	return attrs.Metadata[writeIDName], nil
 }
 
-func (b *bucketBackend) pages(prefix, delimiter string) pager {
-	return &bucketPager{bucket: b.bucket, opts: blob.ListOptions{Prefix: prefix, Delimiter: delimiter}, token: blob.FirstPageToken}
+// pages lists from the beginning: gocloud has no way to begin further on.
+func (b *bucketBackend) pages(prefix, delimiter, after string) pager {
+	return &bucketPager{bucket: b.bucket, after: after, opts: blob.ListOptions{Prefix: prefix, Delimiter: delimiter}, token: blob.FirstPageToken}
 }
+
+func (b *bucketBackend) listsFromStart() {}
 
 type bucketPager struct {
 	bucket *blob.Bucket
 	opts   blob.ListOptions
+	after  string
 	token  []byte
 }
 
@@ -129,13 +133,17 @@ func (p *bucketPager) next(ctx context.Context) ([]Entry, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	entries := make([]Entry, len(list))
-	for i, o := range list {
-		entries[i] = Entry{Object: Object{Key: Key(o.Key)}, IsDir: o.IsDir}
-		if !o.IsDir {
-			entries[i].Size, entries[i].Modified = o.Size, o.ModTime
-			entries[i].Version = timeVersion(entries[i].Object)
+	entries := make([]Entry, 0, len(list))
+	for _, o := range list {
+		if o.Key <= p.after {
+			continue
 		}
+		e := Entry{Object: Object{Key: Key(o.Key)}, IsDir: o.IsDir}
+		if !o.IsDir {
+			e.Size, e.Modified = o.Size, o.ModTime
+			e.Version = timeVersion(e.Object)
+		}
+		entries = append(entries, e)
 	}
 	p.token = token
 	return entries, len(token) > 0, nil

@@ -62,8 +62,8 @@ func (b *dbfsBackend) remove(ctx context.Context, key string) error {
 }
 
 // pages: a directory is one request, in a volume one for each 1,000 names.
-func (b *dbfsBackend) pages(prefix, delimiter string) pager {
-	return treePages(b.bucket, prefix, delimiter)
+func (b *dbfsBackend) pages(prefix, delimiter, after string) pager {
+	return treePages(b.bucket, prefix, delimiter, after)
 }
 
 // fsspec: Python's client wants the workspace and a token, which is secret and comes from

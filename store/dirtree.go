@@ -53,23 +53,34 @@ func (r treeReader) Read(p []byte) (int, error) {
 }
 
 type treeLister interface {
-	Walk(ctx context.Context, prefix string) iter.Seq2[dirtree.Object, error]
+	WalkAfter(ctx context.Context, prefix, after string) iter.Seq2[dirtree.Object, error]
 	ReadDir(ctx context.Context, dir string) iter.Seq2[dirtree.Entry, error]
 }
 
+// beyond says whether a name of a directory comes after a key.
+func beyond(e dirtree.Entry, after string) bool {
+	if e.IsDir {
+		return e.Key+"/" > after
+	}
+	return e.Key > after
+}
+
 // treePages walks the tree and cuts the walk into pages.
-func treePages(tree treeLister, prefix, delimiter string) *walkPager {
+func treePages(tree treeLister, prefix, delimiter, after string) *walkPager {
 	return &walkPager{walk: func(ctx context.Context) iter.Seq2[Entry, error] {
 		return func(yield func(Entry, error) bool) {
 			if delimiter != "" {
 				for e, err := range tree.ReadDir(ctx, strings.TrimSuffix(prefix, "/")) {
+					if err == nil && !beyond(e, after) {
+						continue
+					}
 					if !yield(Entry{Object: treeObject(e.Object), IsDir: e.IsDir}, treeError(err)) {
 						return
 					}
 				}
 				return
 			}
-			for o, err := range tree.Walk(ctx, prefix) {
+			for o, err := range tree.WalkAfter(ctx, prefix, after) {
 				if !yield(Entry{Object: treeObject(o)}, treeError(err)) {
 					return
 				}

@@ -136,8 +136,8 @@ func (b *gcsBackend) remove(ctx context.Context, key string) error {
 	return o.Delete(ctx)
 }
 
-func (b *gcsBackend) pages(prefix, delimiter string) pager {
-	return &gcsPager{back: b, query: storage.Query{Prefix: prefix, Delimiter: delimiter}}
+func (b *gcsBackend) pages(prefix, delimiter, after string) pager {
+	return &gcsPager{back: b, query: storage.Query{Prefix: prefix, Delimiter: delimiter, StartOffset: after}}
 }
 
 type gcsPager struct {
@@ -163,6 +163,7 @@ func (p *gcsPager) next(ctx context.Context) ([]Entry, bool, error) {
 	for _, attrs := range list {
 		switch {
 		case strings.HasPrefix(attrs.Prefix+attrs.Name, hiddenParts): // of objects that are not complete
+		case p.query.StartOffset != "" && attrs.Prefix+attrs.Name <= p.query.StartOffset: // which Google counts in
 		case attrs.Prefix != "":
 			page = append(page, Entry{Object: Object{Key: Key(attrs.Prefix)}, IsDir: true})
 		default:

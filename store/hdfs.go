@@ -62,6 +62,6 @@ func (b *hdfsBackend) remove(ctx context.Context, key string) error {
 }
 
 // pages: a directory is one request or more of the NameNode's own size.
-func (b *hdfsBackend) pages(prefix, delimiter string) pager {
-	return treePages(b.bucket, prefix, delimiter)
+func (b *hdfsBackend) pages(prefix, delimiter, after string) pager {
+	return treePages(b.bucket, prefix, delimiter, after)
 }

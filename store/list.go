@@ -14,12 +14,31 @@ import (
 // last thing yielded. Nothing below prefix is an empty list.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		for e, err := range s.entries(ctx, prefix, "", nil) {
+		for e, err := range s.entries(ctx, prefix, "", "", nil) {
 			if !yield(e.Object, err) {
 				return
 			}
 		}
 	}
+}
+
+// ListAfter is List for the keys beyond after, which is "" or begins with prefix
+// and need not exist. It costs what it yields, unless the store says otherwise:
+// see ListsFromStart.
+func (s *Store) ListAfter(ctx context.Context, prefix, after string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		for e, err := range s.entries(ctx, prefix, "", after, nil) {
+			if !yield(e.Object, err) {
+				return
+			}
+		}
+	}
+}
+
+// ListsFromStart says that ListAfter makes the requests of List.
+func (s *Store) ListsFromStart() bool {
+	_, ok := s.back.(sequential)
+	return ok
 }
 
 // ListForeign yields the names below prefix that are no keys, which List passes
@@ -28,7 +47,7 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Object, error
 func (s *Store) ListForeign(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		var names []string
-		for _, err := range s.entries(ctx, prefix, "", func(name string) { names = append(names, name) }) {
+		for _, err := range s.entries(ctx, prefix, "", "", func(name string) { names = append(names, name) }) {
 			if err != nil {
 				yield("", err)
 				return
@@ -51,14 +70,17 @@ func (s *Store) ListDir(ctx context.Context, dir Key) iter.Seq2[Entry, error] {
 			return func(yield func(Entry, error) bool) { yield(Entry{}, s.wrap("list", string(dir), err)) }
 		}
 	}
-	return s.entries(ctx, slashed(string(dir)), "/", nil)
+	return s.entries(ctx, slashed(string(dir)), "/", "", nil)
 }
 
-// entries yields a listing with keys relative to the store. foreign, if not nil,
-// is told of names that are no keys.
-func (s *Store) entries(ctx context.Context, prefix, delimiter string, foreign func(name string)) iter.Seq2[Entry, error] {
+// entries yields a listing, beyond after unless that is "", with keys relative to the
+// store. foreign, if not nil, is told of names that are no keys.
+func (s *Store) entries(ctx context.Context, prefix, delimiter, after string, foreign func(name string)) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		p := s.back.pages(s.prefix+prefix, delimiter)
+		if after != "" {
+			after = s.prefix + after
+		}
+		p := s.back.pages(s.prefix+prefix, delimiter, after)
 		defer p.stop()
 		var last Key
 		for more := true; more; {

@@ -76,8 +76,8 @@ func (b *mountBackend) remove(ctx context.Context, key string) error {
 	return b.bucket.Delete(ctx, key, nil)
 }
 
-func (b *mountBackend) pages(prefix, delimiter string) pager {
-	pages := treePages(b.bucket, prefix, delimiter)
+func (b *mountBackend) pages(prefix, delimiter, after string) pager {
+	pages := treePages(b.bucket, prefix, delimiter, after)
 	walk := pages.walk
 	pages.walk = func(ctx context.Context) iter.Seq2[Entry, error] {
 		return func(yield func(Entry, error) bool) {

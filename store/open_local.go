@@ -134,8 +134,8 @@ func (b *localBackend) appendLines(ctx context.Context, key string, lines []stri
 	return b.bucket.AppendLines(ctx, key, lines)
 }
 
-func (b *localBackend) pages(prefix, delimiter string) pager {
-	return treePages(b.bucket, prefix, delimiter)
+func (b *localBackend) pages(prefix, delimiter, after string) pager {
+	return treePages(b.bucket, prefix, delimiter, after)
 }
 
 // walkPager cuts one walk into pages.

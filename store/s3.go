@@ -144,9 +144,9 @@ func (b *s3Backend) remove(ctx context.Context, key string) error {
 // removesBlindly: S3 reports success for what was not there.
 func (b *s3Backend) removesBlindly() {}
 
-func (b *s3Backend) pages(prefix, delimiter string) pager {
+func (b *s3Backend) pages(prefix, delimiter, after string) pager {
 	return &s3Pager{back: b, in: s3.ListObjectsV2Input{
-		Bucket: &b.bucket, Prefix: &prefix, Delimiter: optional(delimiter), MaxKeys: aws.Int32(pageSize),
+		Bucket: &b.bucket, Prefix: &prefix, Delimiter: optional(delimiter), StartAfter: optional(after), MaxKeys: aws.Int32(pageSize),
 	}}
 }
 

@@ -13,7 +13,12 @@ import (
 
 // Walk is that of dirtree.
 func (b *Bucket) Walk(ctx context.Context, prefix string) iter.Seq2[dirtree.Object, error] {
-	return dirtree.ReadFunc(b.readDir).Walk(ctx, prefix)
+	return b.WalkAfter(ctx, prefix, "")
+}
+
+// WalkAfter is that of dirtree.
+func (b *Bucket) WalkAfter(ctx context.Context, prefix, after string) iter.Seq2[dirtree.Object, error] {
+	return dirtree.ReadFunc(b.readDir).WalkAfter(ctx, prefix, after)
 }
 
 // ReadDir is that of dirtree. A directory that holds no object is listed too.

@@ -17,10 +17,10 @@ const (
 	aheadRoom  = 4   // pieces for each goroutine that may be read before their turn
 )
 
-// WalkAhead is Walk, with up to workers directories being read at a time where there are many side by side. ReadFunc is
+// WalkAhead is WalkAfter, with up to workers directories being read at a time where there are many side by side. ReadFunc is
 // called from several goroutines then. Memory is bounded as Walk's is, but for some objects that wait for their turn.
-func (read ReadFunc) WalkAhead(ctx context.Context, prefix string, workers int) iter.Seq2[Object, error] {
-	return read.walk(ctx, &paging.Cursor{Prefix: prefix}, workers)
+func (read ReadFunc) WalkAhead(ctx context.Context, prefix, after string, workers int) iter.Seq2[Object, error] {
+	return read.walk(ctx, &paging.Cursor{Prefix: prefix, After: after}, workers)
 }
 
 // found is part of what lies in a piece of a directory.

@@ -41,7 +41,7 @@ func TestWalkAhead(t *testing.T) {
 			}
 			want = append(want, o)
 		}
-		for o, err := range broad("-").WalkAhead(t.Context(), prefix, 8) {
+		for o, err := range broad("-").WalkAhead(t.Context(), prefix, "", 8) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +67,7 @@ func TestWalkAheadEnds(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		n := 0
 		var failed error
-		for o, err := range broad("-").WalkAhead(ctx, "", 4) {
+		for o, err := range broad("-").WalkAhead(ctx, "", "", 4) {
 			if failed = err; err != nil {
 				break
 			}
@@ -82,14 +82,14 @@ func TestWalkAheadEnds(t *testing.T) {
 			t.Errorf("cancelled after %d objects: the listing ends after %d as if it were whole", most, n)
 		}
 		cancel()
-		for range broad("-").WalkAhead(t.Context(), "", 4) {
+		for range broad("-").WalkAhead(t.Context(), "", "", 4) {
 			if most--; most == 0 {
 				break
 			}
 		}
 	}
 	n, fails := 0, 0
-	for o, err := range broad("d16/").WalkAhead(t.Context(), "", 4) {
+	for o, err := range broad("d16/").WalkAhead(t.Context(), "", "", 4) {
 		switch {
 		case err != nil:
 			fails++

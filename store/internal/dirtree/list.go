@@ -63,7 +63,12 @@ type ReadFunc func(ctx context.Context, dir string) ([]Name, error)
 // the way. What cannot be read ends it with an error. What is created or deleted meanwhile may or may not appear; what
 // existed throughout does.
 func (read ReadFunc) Walk(ctx context.Context, prefix string) iter.Seq2[Object, error] {
-	return read.walk(ctx, &paging.Cursor{Prefix: prefix}, 1)
+	return read.WalkAfter(ctx, prefix, "")
+}
+
+// WalkAfter is Walk for the keys beyond after alone. Directories that lie before it are not read.
+func (read ReadFunc) WalkAfter(ctx context.Context, prefix, after string) iter.Seq2[Object, error] {
+	return read.walk(ctx, &paging.Cursor{Prefix: prefix, After: after}, 1)
 }
 
 // ListPaged is that of a driver.Bucket.

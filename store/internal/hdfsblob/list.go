@@ -16,7 +16,12 @@ const isDir = 1
 
 // Walk is that of dirtree.
 func (b *Bucket) Walk(ctx context.Context, prefix string) iter.Seq2[dirtree.Object, error] {
-	return dirtree.ReadFunc(b.readDir).Walk(ctx, prefix)
+	return b.WalkAfter(ctx, prefix, "")
+}
+
+// WalkAfter is that of dirtree.
+func (b *Bucket) WalkAfter(ctx context.Context, prefix, after string) iter.Seq2[dirtree.Object, error] {
+	return dirtree.ReadFunc(b.readDir).WalkAfter(ctx, prefix, after)
 }
 
 // ReadDir is that of dirtree. A directory in which there is nothing is left out.

@@ -18,8 +18,13 @@ import (
 
 // Walk is that of dirtree, on all cores.
 func (b *Bucket) Walk(ctx context.Context, prefix string) iter.Seq2[dirtree.Object, error] {
+	return b.WalkAfter(ctx, prefix, "")
+}
+
+// WalkAfter is that of dirtree, on all cores.
+func (b *Bucket) WalkAfter(ctx context.Context, prefix, after string) iter.Seq2[dirtree.Object, error] {
 	top, _ := path.Split(prefix)
-	return b.from(top).WalkAhead(ctx, prefix, runtime.GOMAXPROCS(0))
+	return b.from(top).WalkAhead(ctx, prefix, after, runtime.GOMAXPROCS(0))
 }
 
 // ReadDir is that of dirtree. A directory that holds no object is listed too.
