@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 )
 
 // UndefinedID is the id of an AppRun outside of any launch, as in TorchX.
@@ -22,6 +23,8 @@ type AppRun struct {
 	trackers *Fanout
 	buffers  []*buffer   // one for each tracker; none for the runs that Sources and Children return
 	owned    []io.Closer // what Close releases
+
+	wrote atomic.Bool // something, since the beginning
 
 	closing sync.Once
 	closed  error // set in closing
@@ -67,6 +70,7 @@ func (r *AppRun) ID() RunID { return r.id }
 // AddMetadata is Tracker.AddMetadata, put together with what is reported soon
 // after. An error may be that of an earlier report; all are joined.
 func (r *AppRun) AddMetadata(ctx context.Context, m *Metadata) error {
+	r.wrote.Store(true)
 	if r.buffers == nil {
 		return r.trackers.AddMetadata(ctx, r.id, m)
 	}
@@ -82,6 +86,7 @@ func (r *AppRun) AddMetrics(ctx context.Context, step int64, values map[string]f
 			return invalid("%q is no name of a metric: 1 to %d bytes without control characters", printable(name), maxMetricBytes)
 		}
 	}
+	r.wrote.Store(true)
 	return r.eachBuffer(func(b *buffer) error { return b.points(ctx, step, values) })
 }
 
@@ -100,11 +105,13 @@ func (r *AppRun) eachBuffer(do func(*buffer) error) error {
 
 // AddArtifact is Tracker.AddArtifact.
 func (r *AppRun) AddArtifact(ctx context.Context, a Artifact) error {
+	r.wrote.Store(true)
 	return r.trackers.AddArtifact(ctx, r.id, a)
 }
 
 // AddSource is Tracker.AddSource.
 func (r *AppRun) AddSource(ctx context.Context, s Source) error {
+	r.wrote.Store(true)
 	return r.trackers.AddSource(ctx, r.id, s)
 }
 
@@ -137,6 +144,24 @@ func (r *AppRun) sibling(id RunID) *AppRun {
 	return &AppRun{id: id, trackers: r.trackers}
 }
 
+// announcer is a tracker that tells others of what was written.
+type announcer interface {
+	Announce(ctx context.Context, run RunID) error
+}
+
+// announce tells the readers of all trackers of what the run has written, if it has.
+func (r *AppRun) announce(ctx context.Context) error {
+	if !r.wrote.Load() {
+		return nil
+	}
+	return r.trackers.each(func(t Tracker) error {
+		if a, ok := t.(announcer); ok {
+			return a.Announce(ctx, r.id)
+		}
+		return nil
+	})
+}
+
 // Close writes what waits and releases what FromEnviron opened; runs that Sources and Children
 // returned cannot be used afterwards. Calls after the first change nothing.
 func (r *AppRun) Close() error {
@@ -144,6 +169,7 @@ func (r *AppRun) Close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), flushDeadline)
 		defer cancel()
 		failed := []error{r.eachBuffer(func(b *buffer) error { return b.close(ctx) })}
+		failed = append(failed, r.announce(ctx))
 		for _, c := range r.owned {
 			failed = append(failed, c.Close())
 		}

@@ -98,7 +98,11 @@ func (t *FileTracker) claimAttempt(ctx context.Context, run RunID, n int, start 
 	if err != nil {
 		return err
 	}
-	return t.s.Create(ctx, attemptKey(run, n, startName), body)
+	if err := t.s.Create(ctx, attemptKey(run, n, startName), body); err != nil {
+		return err
+	}
+	t.announce(ctx, run)
+	return nil
 }
 
 func (t *FileTracker) lastAttempt(ctx context.Context, run RunID) (int, error) {
@@ -168,6 +172,7 @@ func (t *FileTracker) EndAttempt(ctx context.Context, run RunID, n int, end Atte
 	if err != nil {
 		return fmt.Errorf("end attempt %d of %s: %w", n, printable(string(run)), err)
 	}
+	t.announce(ctx, run)
 	return nil
 }
 

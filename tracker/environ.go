@@ -100,11 +100,12 @@ func (env environment) openHeirloom(ctx context.Context, environ []string, _ map
 	if err != nil {
 		return nil, "", err
 	}
-	root := s
+	root, opts := s, &Options{}
 	if env["HEIRLOOM_TRACKER"] == "" {
 		root = s.Sub(s.Layout().Tracker())
+		opts.Journal = s.Sub(s.Layout().Heirloom().Join(JournalName))
 	}
-	run := NewAppRun(id, NewFileTracker(root, nil))
+	run := NewAppRun(id, NewFileTracker(root, opts))
 	run.owned = append(run.owned, s)
 	return run, parent, nil
 }

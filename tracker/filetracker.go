@@ -16,6 +16,12 @@ type Options struct {
 	// Warn is told of what a read passed over. Nil = nobody. It may be called
 	// from several goroutines.
 	Warn func(Warning)
+	// Journal is where Announce writes and Journal reads, the root of a store for it
+	// alone; nil = nowhere.
+	Journal *store.Store
+	// Wrote is told of each run that something was written to, after it was. Nil = nobody. It may be called from
+	// several goroutines.
+	Wrote func(RunID)
 }
 
 // FileTracker is the Tracker on a store. It is safe for concurrent use, and any
@@ -47,6 +53,9 @@ func NewFileTracker(s *store.Store, opts *Options) *FileTracker {
 	}
 	if t.opts.Warn == nil {
 		t.opts.Warn = func(Warning) {}
+	}
+	if t.opts.Wrote == nil {
+		t.opts.Wrote = func(RunID) {}
 	}
 	return t
 }

@@ -77,10 +77,11 @@ func together(first, second func() error) error {
 
 func (t *FileTracker) writeLink(ctx context.Context, run RunID, s Source, body []byte) error {
 	err := t.s.Create(ctx, linkKey(run, s), body)
-	if errors.Is(err, store.ErrExist) {
-		return nil
+	if err != nil && !errors.Is(err, store.ErrExist) {
+		return err
 	}
-	return err
+	t.opts.Wrote(run)
+	return nil
 }
 
 // writeText adds the line to both files, together with all that others linked

@@ -64,7 +64,11 @@ func (t *FileTracker) putRecord(ctx context.Context, run RunID, category string,
 	if err != nil {
 		return err
 	}
-	return t.s.Put(ctx, run.dir().Join(category, name), body)
+	if err := t.s.Put(ctx, run.dir().Join(category, name), body); err != nil {
+		return err
+	}
+	t.opts.Wrote(run)
+	return nil
 }
 
 func (t *FileTracker) mayWrite(ctx context.Context, run RunID) error {

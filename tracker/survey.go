@@ -15,10 +15,12 @@ import (
 // Survey is what a listing tells of a run: none of its records has been read.
 type Survey struct {
 	ID RunID
-	// Print changes when an object of the run is added, replaced or removed.
+	// Print changes when an object of the run is added, replaced or removed, but for
+	// those that follow from what other runs record: TorchX's mirror of who used it,
+	// and whose turn it is to write that.
 	Print Print
-	// Newest is when the youngest of them was written, by the backend's clock; zero
-	// where it tells no times.
+	// Newest is when the youngest of those that count was written, by the backend's
+	// clock; zero where it tells no times.
 	Newest time.Time
 
 	objects *listing
@@ -31,8 +33,23 @@ type Print [16]byte
 // one listing, which makes one request for each 1,000 objects. What is no run is
 // passed over and handed to Options.Warn. An error is the last thing yielded.
 func (t *FileTracker) Surveys(ctx context.Context) iter.Seq2[*Survey, error] {
-	return t.surveys(ctx, "")
+	return t.SurveysBetween(ctx, "", "")
 }
+
+// SurveysBetween is Surveys for the runs whose directories, which are named by
+// RunID.Encode, come after the name after, and not after last; "" is no bound. Where
+// the store can begin a listing anywhere it costs what it yields, and part of a
+// request that goes too far.
+func (t *FileTracker) SurveysBetween(ctx context.Context, after, last string) iter.Seq2[*Survey, error] {
+	if after != "" {
+		after += dirEnd
+	}
+	return t.surveys(ctx, "", after, last)
+}
+
+// dirEnd follows a slash: what begins with the name of a directory and this comes after
+// all that lies in it, and before the directories that sort behind it.
+const dirEnd = "0"
 
 // Survey lists one run: one request for each 1,000 of its objects. A run of which
 // nothing is kept is store.ErrNotExist.
@@ -40,23 +57,26 @@ func (t *FileTracker) Survey(ctx context.Context, run RunID) (*Survey, error) {
 	if err := t.mayRead(ctx, run); err != nil {
 		return nil, readError(run, err)
 	}
-	for s, err := range t.surveys(ctx, run.Encode()+"/") {
+	for s, err := range t.surveys(ctx, run.Encode()+"/", "", "") {
 		return s, err
 	}
 	return nil, &store.Error{Op: "read run", Key: string(run), Kind: store.ErrNotExist}
 }
 
-func (t *FileTracker) surveys(ctx context.Context, prefix string) iter.Seq2[*Survey, error] {
+func (t *FileTracker) surveys(ctx context.Context, prefix, after, last string) iter.Seq2[*Survey, error] {
 	return func(yield func(*Survey, error) bool) {
 		if err := t.readable(ctx); err != nil {
 			yield(nil, fmt.Errorf("list runs: %w", err))
 			return
 		}
 		var s surveyor
-		for o, err := range t.s.List(ctx, prefix) {
+		for o, err := range t.s.ListAfter(ctx, prefix, after) {
 			if err != nil {
 				yield(nil, fmt.Errorf("list runs: %w", err))
 				return
+			}
+			if last != "" && string(o.Key) > last+dirEnd {
+				break
 			}
 			if done := s.see(t, o); done != nil && !yield(done, nil) {
 				return
@@ -89,12 +109,20 @@ func (s *surveyor) see(t *FileTracker, o store.Object) *Survey {
 	}
 	if s.current != nil {
 		s.current.objects.add(o)
+		if follows(o.Key[len(dir)+1:]) {
+			return done
+		}
 		fmt.Fprintf(s.sum, "%s\x00%d\x00%s\x00%d\n", o.Key, o.Size, o.Version, o.Modified.UnixNano())
 		if o.Modified.After(s.current.Newest) {
 			s.current.Newest = o.Modified
 		}
 	}
 	return done
+}
+
+// follows says whether an object of a run, by its key there, tells nothing of its own.
+func follows(key store.Key) bool {
+	return strings.HasPrefix(string(key), descendantsDir+"/") || strings.HasPrefix(string(key), heirloomDir+"/"+turnsDir+"/")
 }
 
 func (s *surveyor) enter(t *FileTracker, dir string) {
