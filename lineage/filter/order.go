@@ -54,6 +54,29 @@ func ParseField(name string) (Field, error) {
 	return orders[0].Field, nil
 }
 
+// ParseFields reads a list of fields such as "id, params.lr, metrics.accuracy". The error is a *SyntaxError.
+func ParseFields(list string) ([]Field, error) {
+	tokens, err := scan(list)
+	if err != nil {
+		return nil, err
+	}
+	p := &parser{filter: list, tokens: tokens}
+	var fields []Field
+	for {
+		field, err := p.field()
+		if err != nil {
+			return nil, err
+		}
+		fields = append(fields, field)
+		if p.peek().kind == end {
+			return fields, nil
+		}
+		if !p.accept(",") {
+			return nil, p.fail(p.peek(), "expected a comma or the end, found %s", p.peek().describe())
+		}
+	}
+}
+
 // String is the order as it is written.
 func (o Order) String() string {
 	if o.Descending {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/heirloom-ml/heirloom/lineage"
 	"github.com/heirloom-ml/heirloom/store"
@@ -15,27 +16,49 @@ import (
 // and, of each, those that tell what kind of thing it is. Closure, asked of it with the same query, answers as it would
 // of the whole graph. An id that is no node is store.ErrNotExist.
 func (x *Index) Near(ctx context.Context, id string, q lineage.Query) (*lineage.Graph, error) {
-	var root int64
-	err := x.db.QueryRowContext(ctx, "SELECT n FROM node WHERE id = ?", id).Scan(&root)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, &store.Error{Op: "find", Key: id, Kind: store.ErrNotExist, Err: errors.New("it is no node of this lineage")}
+	return x.NearAll(ctx, []string{id}, q)
+}
+
+// NearAll is Near of several nodes at once. Ids that are no node are passed over; if none is one, the error is
+// store.ErrNotExist.
+func (x *Index) NearAll(ctx context.Context, ids []string, q lineage.Query) (*lineage.Graph, error) {
+	var roots []int64
+	for _, id := range ids {
+		root, err := x.place(ctx, id)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("ask index for lineage: %w", err)
+		}
+		roots = append(roots, root)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("ask index for lineage: %w", err)
+	if roots == nil {
+		return nil, &store.Error{Op: "find", Key: strings.Join(ids, ", "), Kind: store.ErrNotExist, Err: errors.New("it is no node of this lineage")}
 	}
-	graph, err := x.reach(ctx, root, q)
+	graph, err := x.reach(ctx, roots, q)
 	if err != nil {
 		return nil, fmt.Errorf("ask index for lineage: %w", err)
 	}
 	return graph, nil
 }
 
+// place is the number of a node; sql.ErrNoRows if it is none, or none any more.
+func (x *Index) place(ctx context.Context, id string) (n int64, err error) {
+	err = x.db.QueryRowContext(ctx, `SELECT n FROM node WHERE id = ? AND
+		(EXISTS (SELECT 1 FROM run WHERE run.n = node.n) OR EXISTS (SELECT 1 FROM link WHERE link.source = node.n))`, id).Scan(&n)
+	return n, err
+}
+
 // reach walks level by level, so that cycles and long ways cost no more than their nodes.
-func (x *Index) reach(ctx context.Context, root int64, q lineage.Query) (*lineage.Graph, error) {
+func (x *Index) reach(ctx context.Context, roots []int64, q lineage.Query) (*lineage.Graph, error) {
 	if !q.Up && !q.Down {
 		q.Up, q.Down = true, true
 	}
-	found := map[int64]bool{root: true}
+	found := map[int64]bool{}
+	for _, root := range roots {
+		found[root] = true
+	}
 	for _, way := range []struct {
 		asked    bool
 		from, to string
@@ -43,22 +66,25 @@ func (x *Index) reach(ctx context.Context, root int64, q lineage.Query) (*lineag
 		if !way.asked {
 			continue
 		}
-		if err := x.spread(ctx, found, root, q.Depth, "SELECT DISTINCT "+way.to+" FROM link WHERE "+way.from+" = ?"); err != nil {
+		if err := x.spread(ctx, found, roots, q.Depth, "SELECT DISTINCT "+way.to+" FROM link WHERE "+way.from+" = ?"); err != nil {
 			return nil, err
 		}
 	}
 	return x.graph(ctx, found)
 }
 
-// spread adds what can be reached from the root by the query for neighbours.
-func (x *Index) spread(ctx context.Context, found map[int64]bool, root int64, depth int, neighbours string) error {
+// spread adds what can be reached from the roots by the query for neighbours.
+func (x *Index) spread(ctx context.Context, found map[int64]bool, roots []int64, depth int, neighbours string) error {
 	stmt, err := x.db.PrepareContext(ctx, neighbours)
 	if err != nil {
 		return err
 	}
 	defer stmt.Close()
-	seen := map[int64]bool{root: true}
-	level := []int64{root}
+	seen := map[int64]bool{}
+	for _, root := range roots {
+		seen[root] = true
+	}
+	level := roots
 	for steps := 0; len(level) > 0 && (depth <= 0 || steps < depth); steps++ {
 		var next []int64
 		for _, n := range level {

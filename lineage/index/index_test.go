@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,6 +29,8 @@ type world struct {
 	random  *rand.Rand
 	clock   time.Time
 	runs    []tracker.RunID
+	last    tracker.RunID // that step changed
+	mu      sync.Mutex    // guards clock
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
@@ -42,7 +45,18 @@ func newWorld(t *testing.T, seed uint64) *world {
 	return w
 }
 
-func (w *world) now() time.Time { return w.clock }
+func (w *world) now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.clock
+}
+
+// pass lets time pass.
+func (w *world) pass(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.clock = w.clock.Add(d)
+}
 
 func (w *world) open(dir string) *index.Index {
 	w.Helper()
@@ -58,11 +72,12 @@ func (w *world) open(dir string) *index.Index {
 func (w *world) step() {
 	w.Helper()
 	ctx := w.Context()
-	w.clock = w.clock.Add(time.Duration(w.random.IntN(90)) * time.Second)
+	w.pass(time.Duration(w.random.IntN(90)) * time.Second)
 	if len(w.runs) == 0 || w.random.IntN(4) == 0 {
 		w.runs = append(w.runs, tracker.RunID(fmt.Sprintf("local://torchx/run-%03d", w.random.IntN(500))))
 	}
 	run := w.runs[w.random.IntN(len(w.runs))]
+	w.last = run
 	var err error
 	switch w.random.IntN(7) {
 	case 0:
@@ -127,6 +142,12 @@ func (w *world) check() {
 	if _, err := w.index.Refresh(ctx); err != nil {
 		w.Fatal(err)
 	}
+	w.compare(ctx)
+}
+
+// compare is check of the index as it is.
+func (w *world) compare(ctx context.Context) {
+	w.Helper()
 	all := []*tracker.Run{}
 	for run, err := range w.tracker.Runs(ctx, nil) {
 		if err != nil {

@@ -23,7 +23,7 @@ import (
 )
 
 // version is that of schema.sql. A file of another version is made anew.
-const version = 1
+const version = 2
 
 //go:embed schema.sql
 var schema string
@@ -39,8 +39,13 @@ func fileOf(t *tracker.FileTracker, dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
+	return fileName(t, dir), nil
+}
+
+// fileName is the file of a root in dir.
+func fileName(t *tracker.FileTracker, dir string) string {
 	sum := sha256.Sum256([]byte(t.Store().URL()))
-	return filepath.Join(dir, hex.EncodeToString(sum[:12])+".sqlite"), nil
+	return filepath.Join(dir, hex.EncodeToString(sum[:12])+".sqlite")
 }
 
 // open opens a file and sees that it holds an index of this version, or makes one in an empty file.

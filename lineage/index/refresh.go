@@ -3,7 +3,10 @@ package index
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/heirloom-ml/heirloom/tracker"
 )
@@ -15,30 +18,73 @@ const batch = 256
 // a store a moment older than what it lists.
 const uncertainty = 5 * time.Second
 
-// Refreshed says what a refresh did.
+// Refreshed says what a refresh did. It is zero but for the times where another process had just done it.
 type Refreshed struct {
-	Listed, Read, Removed int // runs
-	Warnings              int // records that could not be read, in what was read
+	Whole                 bool // the whole root was listed
+	Listed, Read, Removed int  // runs
+	Warnings              int  // records that could not be read, in what was read
 	Began, Ended          time.Time
 }
 
 // Refresh brings the index up to date with one listing of the whole root, and reads the runs that changed since.
-// Nothing is read of the others. When it fails, what was read stays, and the index says that it is as old as it was.
+// Nothing is read of the others. Where the root is large, and the store can begin a listing anywhere, parts of it are
+// listed side by side. Of several processes one does it, and the others wait for that. When it fails, what was read
+// stays, and the index says that it is as old as it was.
 func (x *Index) Refresh(ctx context.Context) (Refreshed, error) {
-	r := &refresh{Index: x, done: Refreshed{Began: x.opts.Now()}}
-	if err := r.run(ctx); err != nil {
-		return r.done, fmt.Errorf("refresh index: %w", err)
-	}
-	return r.done, nil
+	return x.alone(ctx, listedSetting, x.refreshWhole)
 }
 
-// refresh is one pass over the root.
+func (x *Index) refreshWhole(ctx context.Context) (Refreshed, error) {
+	r, err := x.begin(ctx)
+	if err != nil {
+		return Refreshed{}, err
+	}
+	r.done.Whole = true
+	known, err := x.knownRuns(ctx)
+	if err != nil {
+		return r.done, err
+	}
+	group, listing := errgroup.WithContext(ctx)
+	for _, p := range r.parts(known) {
+		group.Go(func() error { return p.run(listing) })
+	}
+	if err := group.Wait(); err != nil {
+		return r.done, err
+	}
+	if err := r.judge(ctx); err != nil {
+		return r.done, err
+	}
+	return r.done, r.finish(ctx)
+}
+
+// refresh is one pass over the root, or over some of its runs.
 type refresh struct {
 	*Index
-	known   []knownRun // that the listing has not come to, by dir
-	pending []*tracker.Survey
-	gone    []int64
-	done    Refreshed
+	first bool  // the index holds nothing that a whole listing has told
+	named bool  // the directories of the root were listed
+	pause int64 // until a whole listing is due again, as it was when the pass began, in nanoseconds
+	heard *heard
+
+	mu        sync.Mutex // guards all below
+	gone      []int64
+	newest    time.Time  // of all objects that were listed, by the backend's clock
+	surprises []surprise // changes of which the journal did not tell
+	done      Refreshed
+}
+
+// begin reads what the journal has to tell: what is written later will be told of in the next pass.
+func (x *Index) begin(ctx context.Context) (*refresh, error) {
+	r := &refresh{Index: x, done: Refreshed{Began: x.opts.Now()}}
+	listed, err := x.moment(ctx, listedSetting)
+	if err != nil {
+		return nil, err
+	}
+	r.first = listed.IsZero()
+	if r.pause, err = x.number(ctx, pauseSetting); err != nil {
+		return nil, err
+	}
+	r.heard, err = x.listen(ctx, r.done.Began)
+	return r, err
 }
 
 // knownRun is a run as the index has it when a pass begins.
@@ -47,38 +93,11 @@ type knownRun struct {
 	dir     string
 	print   []byte
 	settled bool
-}
-
-// run goes through the listing and the index side by side: both are in the order of the directories' names.
-func (r *refresh) run(ctx context.Context) error {
-	var err error
-	if r.known, err = r.knownRuns(ctx); err != nil {
-		return err
-	}
-	for s, err := range r.tracker.Surveys(ctx) {
-		if err != nil {
-			return err
-		}
-		if r.see(s) {
-			r.pending = append(r.pending, s)
-		}
-		if len(r.pending) >= batch {
-			if err := r.flush(ctx); err != nil {
-				return err
-			}
-		}
-	}
-	for _, k := range r.known {
-		r.gone = append(r.gone, k.n)
-	}
-	if err := r.flush(ctx); err != nil {
-		return err
-	}
-	return r.finish(ctx)
+	open    bool // it had not ended
 }
 
 func (x *Index) knownRuns(ctx context.Context) ([]knownRun, error) {
-	rows, err := x.db.QueryContext(ctx, "SELECT n, dir, print, settled FROM run ORDER BY dir")
+	rows, err := x.db.QueryContext(ctx, "SELECT n, dir, print, settled, state = 'RUNNING' FROM run ORDER BY dir")
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +105,7 @@ func (x *Index) knownRuns(ctx context.Context) ([]knownRun, error) {
 	var list []knownRun
 	for rows.Next() {
 		var k knownRun
-		if err := rows.Scan(&k.n, &k.dir, &k.print, &k.settled); err != nil {
+		if err := rows.Scan(&k.n, &k.dir, &k.print, &k.settled, &k.open); err != nil {
 			return nil, err
 		}
 		list = append(list, k)
@@ -94,36 +113,35 @@ func (x *Index) knownRuns(ctx context.Context) ([]knownRun, error) {
 	return list, rows.Err()
 }
 
-// see reports whether a run must be read. What the index knows before it in order is gone.
-func (r *refresh) see(s *tracker.Survey) bool {
+// saw counts a run that was surveyed.
+func (r *refresh) saw(s *tracker.Survey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.done.Listed++
-	dir := s.ID.Encode()
-	for len(r.known) > 0 && r.known[0].dir < dir {
-		r.gone = append(r.gone, r.known[0].n)
-		r.known = r.known[1:]
+	if s.Newest.After(r.newest) {
+		r.newest = s.Newest
 	}
-	if len(r.known) == 0 || r.known[0].dir != dir {
-		return true
-	}
-	k := r.known[0]
-	r.known = r.known[1:]
-	return !k.settled || string(k.print) != string(s.Print[:])
 }
 
-// flush reads the runs that changed and writes them.
-func (r *refresh) flush(ctx context.Context) error {
-	runs, err := r.tracker.ReadSurveyed(ctx, r.pending)
+// take reads the runs that changed and writes them.
+func (r *refresh) take(ctx context.Context, surveys []*tracker.Survey) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	runs, err := r.tracker.ReadSurveyed(ctx, surveys)
 	if err != nil {
 		return err
 	}
 	err = r.write(ctx, func(w *writer) error {
 		for i, run := range runs {
-			s := r.pending[i]
+			s := surveys[i]
 			settled := r.done.Began.Sub(s.Newest) > uncertainty && len(run.Warnings) == 0
 			if err := w.put(ctx, run, s.Print, settled); err != nil {
 				return err
 			}
 			r.done.Warnings += len(run.Warnings)
+			if r.first && len(run.Attempts) == 0 {
+				r.surprises = append(r.surprises, surprise{run.ID, s.Newest})
+			}
 		}
 		return nil
 	})
@@ -131,7 +149,6 @@ func (r *refresh) flush(ctx context.Context) error {
 		return err
 	}
 	r.done.Read += len(runs)
-	r.pending = nil
 	if r.opts.Progress != nil {
 		r.opts.Progress(r.done.Listed, r.done.Read)
 	}
@@ -146,7 +163,7 @@ func (r *refresh) finish(ctx context.Context) error {
 				return err
 			}
 		}
-		return w.set(ctx, refreshedSetting, r.done.Began.UnixNano())
+		return r.note(ctx, w)
 	})
 	r.done.Removed, r.done.Ended = len(r.gone), r.opts.Now()
 	return err
@@ -163,4 +180,27 @@ func (x *Index) write(ctx context.Context, do func(*writer) error) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// alone is one refresh at a time for each file. Who had to wait for another's is content with that, if it began after
+// he asked, as the setting tells.
+func (x *Index) alone(ctx context.Context, setting string, do func(context.Context) (Refreshed, error)) (Refreshed, error) {
+	asked := x.opts.Now()
+	unlock, err := x.lock(ctx)
+	if err != nil {
+		return Refreshed{}, fmt.Errorf("refresh index: %w", err)
+	}
+	defer unlock()
+	last, err := x.moment(ctx, setting)
+	if err == nil && last.After(asked) && !last.After(x.opts.Now()) {
+		return Refreshed{Began: last, Ended: x.opts.Now()}, nil
+	}
+	var done Refreshed
+	if err == nil {
+		done, err = do(ctx)
+	}
+	if err != nil {
+		return done, fmt.Errorf("refresh index: %w", err)
+	}
+	return done, nil
 }

@@ -126,6 +126,8 @@ func (x *Index) sources(ctx context.Context, n int64) ([]tracker.Source, error) 
 	return readSources(rows)
 }
 
+func unixNano(n int64) time.Time { return time.Unix(0, n).UTC() }
+
 // readSources reads rows of links, with the id at their other end, and closes them.
 func readSources(rows *sql.Rows) ([]tracker.Source, error) {
 	defer rows.Close()
@@ -137,7 +139,7 @@ func readSources(rows *sql.Rows) ([]tracker.Source, error) {
 			return nil, err
 		}
 		if at.Valid {
-			s.Time = time.Unix(0, at.Int64).UTC()
+			s.Time = unixNano(at.Int64)
 		}
 		list = append(list, s)
 	}

@@ -76,3 +76,11 @@ CREATE TABLE link (
   PRIMARY KEY (run, source, artifact)
 ) WITHOUT ROWID, STRICT;
 CREATE INDEX link_source ON link (source, run, artifact);
+
+-- Runs that may still change: they are looked at in each refresh.
+CREATE INDEX run_open ON run (n) WHERE state = 'RUNNING' OR settled = 0;
+
+-- Entries of the journal that were read, as far back as entries are looked for.
+CREATE TABLE seen (
+  name TEXT PRIMARY KEY
+) WITHOUT ROWID, STRICT;

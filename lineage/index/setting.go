@@ -7,22 +7,44 @@ import (
 	"time"
 )
 
-// refreshedSetting is when the last complete refresh began, in nanoseconds since the Unix epoch.
-const refreshedSetting = "refreshed"
+// The settings are numbers, times of which are nanoseconds since the Unix epoch.
+const (
+	refreshedSetting = "refreshed" // when the last refresh of either kind began
+	listedSetting    = "listed"    // when the last listing of the whole root began
+	namedSetting     = "named"     // when the directories of the root were last listed, or all of it
+	journalSetting   = "journal"   // the newest entry that was read, by the backend's clock
+	surprisedSetting = "surprised" // when a whole listing last found something of which the journal had not told
+	pauseSetting     = "pause"     // how long after a whole listing the next is due, in nanoseconds
+)
 
 func (w *writer) set(ctx context.Context, name string, value int64) error {
 	return w.exec(ctx, "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)", name, value)
 }
 
-// AsOf is when the last complete refresh began: what was written before is known. It is zero where there was none.
-func (x *Index) AsOf(ctx context.Context) (time.Time, error) {
-	var n int64
-	err := x.db.QueryRowContext(ctx, "SELECT value FROM setting WHERE name = ?", refreshedSetting).Scan(&n)
+// number is a setting, 0 if it was never set.
+func (x *Index) number(ctx context.Context, name string) (n int64, err error) {
+	err = x.db.QueryRowContext(ctx, "SELECT value FROM setting WHERE name = ?", name).Scan(&n)
 	if errors.Is(err, sql.ErrNoRows) {
-		return time.Time{}, nil
+		return 0, nil
 	}
-	return time.Unix(0, n), err
+	return n, err
 }
+
+// moment is a setting that is a time, zero if it was never set.
+func (x *Index) moment(ctx context.Context, name string) (time.Time, error) {
+	n, err := x.number(ctx, name)
+	if n == 0 || err != nil {
+		return time.Time{}, err
+	}
+	return time.Unix(0, n), nil
+}
+
+// AsOf is when the last complete refresh began: what heirloom's writers wrote before is known, and of others what was
+// written before Listed. It is zero where there was none.
+func (x *Index) AsOf(ctx context.Context) (time.Time, error) { return x.moment(ctx, refreshedSetting) }
+
+// Listed is when the whole root was last listed. It is zero where it never was.
+func (x *Index) Listed(ctx context.Context) (time.Time, error) { return x.moment(ctx, listedSetting) }
 
 // Completeness says how far an answer can be trusted.
 type Completeness struct {
