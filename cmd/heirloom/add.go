@@ -44,8 +44,13 @@ type addition struct {
 	Run tracker.RunID `json:"run"` // the full id of the run that was written to
 }
 
-// added says what was recorded.
-func (a *app) added(t target, format string, args ...any) error {
+// added says what was recorded, to the journal too unless it is the job of a run that goes on, whose end will tell.
+func (a *app) added(ctx context.Context, t target, format string, args ...any) error {
+	if a.getenv("HEIRLOOM_RUN_ID") != string(t.run) {
+		if err := t.tracker.Announce(ctx, t.run); err != nil {
+			a.warn("it is recorded, and others see it late: %v", err)
+		}
+	}
 	if a.wantsJSON() {
 		return a.printJSON(addition{Run: t.run})
 	}

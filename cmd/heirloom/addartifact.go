@@ -91,7 +91,7 @@ func (a *app) addArtifact(c *cobra.Command, name, path string, f artifactFlags) 
 	if err := t.writer.AddArtifact(c.Context(), t.run, artifact); err != nil {
 		return err
 	}
-	return a.added(t, "artifact %s at %s", name, store.RedactURL(artifact.Path))
+	return a.added(c.Context(), t, "artifact %s at %s", name, store.RedactURL(artifact.Path))
 }
 
 // isRemote says whether path is a URL of something that is not on this machine.

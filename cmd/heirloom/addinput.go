@@ -49,7 +49,7 @@ is recorded with its fingerprint; NAME@latest is the version that is the highest
 			if warning := absent(source); warning != "" {
 				a.warn("%s", warning)
 			}
-			return a.added(t, "used %s", source.ID)
+			return a.added(c.Context(), t, "used %s", source.ID)
 		},
 	}
 	flags := c.Flags()

@@ -29,7 +29,7 @@ every value is text. By convention keys begin with params., metrics. or tags.`,
 			if err := t.writer.AddMetadata(c.Context(), t.run, values); err != nil {
 				return err
 			}
-			return a.added(t, "%s set", count(values.Len(), "key"))
+			return a.added(c.Context(), t, "%s set", count(values.Len(), "key"))
 		},
 	}
 	c.Flags().BoolVar(&asText, "string", false, "take every value as text")

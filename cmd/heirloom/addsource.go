@@ -37,7 +37,7 @@ func newAddSource(a *app) *cobra.Command {
 			if warning := t.unmade(c.Context(), source); warning != "" {
 				a.warn("%s", warning)
 			}
-			return a.added(t, "used %s", sourceLabel(source))
+			return a.added(c.Context(), t, "used %s", sourceLabel(source))
 		},
 		ValidArgsFunction: a.completeRuns,
 	}

@@ -142,7 +142,7 @@ func (a *app) patient(ctx context.Context, c *config.Config) (doctor.Subject, er
 		connect = nil
 	}
 	return doctor.Subject{
-		Store: s, Connect: connect, Format: a.newTracker(rooted).Format, Dirs: a.ownDirs(),
+		Store: s, Connect: connect, Format: a.newTracker(rooted, nil).Format, Dirs: a.ownDirs(),
 		Disk: doctor.DiskAt, LookPath: exec.LookPath, Now: time.Now,
 	}, nil
 }

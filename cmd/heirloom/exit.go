@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
+	"github.com/heirloom-ml/heirloom/lineage/filter"
 	"github.com/heirloom-ml/heirloom/runner"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
@@ -165,9 +167,12 @@ func (e *usageError) Unwrap() error { return errUsage }
 // advice is the way out that belongs to the error, or to its kind.
 func advice(err error) string {
 	var own *advised
+	var syntax *filter.SyntaxError
 	switch {
 	case errors.As(err, &own):
 		return own.advice
+	case errors.As(err, &syntax):
+		return "see heirloom runs --help"
 	case errors.Is(err, runner.ErrNotFound), errors.Is(err, runner.ErrNotExecutable):
 		return ""
 	case errors.Is(err, runner.ErrRefused):
@@ -208,10 +213,24 @@ func (a *app) report(err error, code int) {
 		return
 	}
 	text := f.Message
+	var syntax *filter.SyntaxError
+	if errors.As(err, &syntax) { // the place is shown below the sentence
+		text = "filter: " + syntax.Reason
+	}
 	if f.Advice != "" {
 		text += "; " + f.Advice
 	}
 	fmt.Fprintln(a.stderr, a.paint(red, "heirloom:"), render.Sanitize(strings.TrimSpace(text)))
+	if syntax != nil {
+		a.point(syntax)
+	}
+}
+
+// point shows a filter with a caret below the place where it does not parse.
+func (a *app) point(e *filter.SyntaxError) {
+	line := strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(e.Filter)
+	before := render.Sanitize(line[:min(e.Offset, len(line))])
+	fmt.Fprintf(a.stderr, "  %s\n  %s^\n", render.Sanitize(line), strings.Repeat(" ", utf8.RuneCountInString(before)))
 }
 
 // oneLine makes a sentence of errors that were joined, one on each line.

@@ -9,6 +9,7 @@ import (
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 	"github.com/heirloom-ml/heirloom/dataset"
 	"github.com/heirloom-ml/heirloom/lineage"
+	"github.com/heirloom-ml/heirloom/lineage/index"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
@@ -23,6 +24,7 @@ to the run that staged it.`
 func newLineage(a *app) *cobra.Command {
 	var q lineage.Query
 	var both bool
+	var f freshness
 	c := &cobra.Command{
 		Use:   "lineage NODE",
 		Short: "where it came from, what came of it",
@@ -37,7 +39,7 @@ func newLineage(a *app) *cobra.Command {
 			if both {
 				q.Up, q.Down = true, true
 			}
-			return a.runLineage(c, args[0], q)
+			return a.runLineage(c, args[0], q, f)
 		},
 	}
 	flags := c.Flags()
@@ -46,10 +48,11 @@ func newLineage(a *app) *cobra.Command {
 	flags.BoolVar(&both, "both", false, "both ways (the default)")
 	flags.IntVar(&q.Depth, "depth", 0, "at most `N` steps away; 0 = all")
 	flags.StringVar(&q.Artifact, "artifact", "", "follow only uses of artifacts of the name `NAME`")
+	f.register(c)
 	return c
 }
 
-func (a *app) runLineage(c *cobra.Command, text string, q lineage.Query) error {
+func (a *app) runLineage(c *cobra.Command, text string, q lineage.Query, f freshness) error {
 	format, err := a.format(render.LineageFormats)
 	if err != nil {
 		return err
@@ -61,11 +64,11 @@ func (a *app) runLineage(c *cobra.Command, text string, q lineage.Query) error {
 	if err != nil {
 		return err
 	}
-	graph, id, err := a.node(c.Context(), p, text)
-	if err != nil {
+	var sub *lineage.Subgraph
+	err = a.ask(c.Context(), c, p, f, func(x *index.Index) error {
+		sub, err = a.relations(c.Context(), p, x, text, q, f)
 		return err
-	}
-	sub, err := p.closure(c.Context(), graph, id, q)
+	})
 	if err != nil {
 		return err
 	}

@@ -69,21 +69,28 @@ func (a *app) openAs(ctx context.Context, c *config.Config, shared bool) (place,
 		return place{}, err
 	}
 	if root == "" {
-		return place{store: s, tracker: a.newTracker(s.Sub(s.Layout().Tracker()))}, nil
+		journal := s.Sub(s.Layout().Heirloom().Join(tracker.JournalName))
+		return a.keepPlace(place{store: s, tracker: a.newTracker(s.Sub(s.Layout().Tracker()), journal)}), nil
 	}
 	rooted, err := a.openStore(ctx, root, c, shared)
 	if err != nil {
 		return place{}, err
 	}
-	return place{store: s, tracker: a.newTracker(rooted), bare: rooted.URL()}, nil
+	// Who names a bare root writes there with TorchX too, of which no journal would tell.
+	return a.keepPlace(place{store: s, tracker: a.newTracker(rooted, nil), bare: rooted.URL()}), nil
 }
 
-// newTracker is the tracker rooted in s. What it had to pass over becomes a warning.
-func (a *app) newTracker(s *store.Store) *tracker.FileTracker {
-	return tracker.NewFileTracker(s, &tracker.Options{
-		Writer: "heirloom " + readVersion().Version,
-		Warn:   func(w tracker.Warning) { a.warn("%s", w) },
+// newTracker is the tracker rooted in s, with a journal unless that is nil. What it had to pass over becomes a warning,
+// and what it writes makes this user's index of it out of date.
+func (a *app) newTracker(s, journal *store.Store) *tracker.FileTracker {
+	var t *tracker.FileTracker
+	t = tracker.NewFileTracker(s, &tracker.Options{
+		Writer:  "heirloom " + readVersion().Version,
+		Warn:    func(w tracker.Warning) { a.warn("%s", w) },
+		Journal: journal,
+		Wrote:   func(tracker.RunID) { a.wrote(t) },
 	})
+	return t
 }
 
 // beside is the URL of what heirloom keeps next to a bare tracker root: <root>.heirloom.

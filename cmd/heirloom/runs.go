@@ -1,48 +1,83 @@
 package main
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
+	"github.com/heirloom-ml/heirloom/lineage/filter"
+	"github.com/heirloom-ml/heirloom/lineage/index"
 	"github.com/heirloom-ml/heirloom/runner"
+	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
 // runsQuery is what runs was asked for. Zero fields ask for nothing.
 type runsQuery struct {
+	where   string
+	order   string
+	columns string
 	limit   int
 	parent  string
 	project string
 	mine    bool
 	states  []string
-	user    string // who "mine" is
+	freshness
+
+	user   string         // who "mine" is
+	fields []filter.Field // of columns
 }
+
+const runsHelp = `List runs, the newest first; those whose start is unknown, such as TorchX's, last.
+A run is RUNNING, SUCCEEDED, FAILED or CANCELLED; LOST if it neither ended nor
+gave a sign of life; UNKNOWN if its writer does not say.
+
+--where takes MLflow's filters, with or, not and parentheses: comparisons
+(= != < <= > >= LIKE ILIKE IN, IS NULL) of
+  params.NAME  metrics.NAME  tags.NAME  metadata.KEY
+  id  name  state  started  ended  duration_seconds  exit_code  signal  attempts
+  user  host  project  experiment  command  output_dir  git_commit  git_branch
+  artifacts.name|path|kind|sha256|size_bytes
+  parents.id|artifact|role  datasets.name|version|digest|uri
+A name with spaces stands in double quotes, params."learning rate"; texts stand
+in single ones. Times are '2026-11-20', '2026-11-20T10:00:00Z' or '7d ago'. A run
+without a value satisfies no comparison of it, also not !=.
+
+--order-by and --columns take the same names, with commas between them, the
+former each with ASC or DESC. Runs without a value come last.
+
+The answer comes from an index in the user's cache, which is brought up to date
+when it is older than half a minute, or when this user has written since.`
 
 func newRuns(a *app) *cobra.Command {
 	var q runsQuery
 	c := &cobra.Command{
 		Use:   "runs",
 		Short: "list runs, the newest first",
-		Long: `List runs, the newest first; those whose start is unknown, such as TorchX's, last.
-A run is RUNNING, SUCCEEDED, FAILED or CANCELLED; LOST if it neither ended nor
-gave a sign of life; UNKNOWN if its writer does not say.`,
+		Long:  runsHelp,
 		Example: `  heirloom runs --mine --limit 10
   heirloom runs --state FAILED,LOST
+  heirloom runs --where "metrics.accuracy > 0.9 and params.optimizer = 'adam'" --order-by "metrics.accuracy DESC"
+  heirloom runs --where "started > '7d ago' and not artifacts.kind = 'model'" --columns id,state,params.lr
   heirloom runs --parent prepare-x7f2 -o csv`,
 		Args: takes(""),
 		RunE: func(c *cobra.Command, _ []string) error { return a.runRuns(c, q) },
 	}
 	flags := c.Flags()
+	flags.StringVar(&q.where, "where", "", "only runs that satisfy the filter `EXPR`")
+	flags.StringVar(&q.order, "order-by", "", "sort by `FIELDS`, each with ASC or DESC")
+	flags.StringVar(&q.columns, "columns", "", "print these `FIELDS` of each run")
 	flags.IntVar(&q.limit, "limit", 0, "at most `N`; 0 = all")
 	flags.StringVar(&q.parent, "parent", "", "only runs that used this `RUN`")
 	flags.StringVar(&q.project, "project", "", "only runs of the project `NAME`")
 	flags.BoolVar(&q.mine, "mine", false, "only runs of the current user")
 	flags.StringSliceVar(&q.states, "state", nil, "only runs in this `STATE`; several with commas")
+	q.register(c)
 	register(c, "parent", a.completeRun)
 	register(c, "state", completeStates)
 	return c
@@ -59,20 +94,32 @@ func (a *app) runRuns(c *cobra.Command, q runsQuery) error {
 	if q.mine {
 		q.user = runner.UserName(a.environ)
 	}
+	query, err := q.compile(c, time.Now())
+	if err != nil {
+		return err
+	}
 	p, err := a.here(c.Context())
 	if err != nil {
 		return err
 	}
-	runs, err := p.runs(c.Context(), q)
+	var runs []*tracker.Run
+	err = a.ask(c.Context(), c, p, q.freshness, func(x *index.Index) error {
+		runs, err = p.runs(c.Context(), x, q, query)
+		return err
+	})
 	if err != nil {
 		return err
 	}
+	a.warnOfRuns(runs)
 	if len(runs) == 0 {
 		such := ""
-		if q.narrows() {
+		if query.Where != nil || q.parent != "" {
 			such = "such "
 		}
 		a.note("no %sruns in %s", such, p.trackerURL())
+	}
+	if q.fields != nil {
+		return a.printList(render.RunFields(runs, q.fields), format)
 	}
 	return a.printList(render.Runs(runs), format)
 }
@@ -91,43 +138,38 @@ func (q *runsQuery) check(c *cobra.Command) error {
 	return nil
 }
 
-// runs lists what the query asks for, the newest first.
-func (p place) runs(ctx context.Context, q runsQuery) ([]*tracker.Run, error) {
-	options := &tracker.RunsOptions{}
+// runs lists what the query asks for, in its order.
+func (p place) runs(ctx context.Context, x *index.Index, q runsQuery, query index.Query) ([]*tracker.Run, error) {
 	if q.parent != "" {
-		parent, err := p.findRun(ctx, q.parent)
+		parent, err := p.indexedRun(ctx, x, q.parent)
 		if err != nil {
 			return nil, err
 		}
-		options.Parent = parent
+		query.Where = both(query.Where, equal(filter.Parents, "id", string(parent)))
 	}
-	var runs []*tracker.Run
-	for run, err := range p.tracker.Runs(ctx, options) {
-		if err != nil {
-			return nil, err
-		}
-		if q.wants(run) {
-			runs = append(runs, run)
-		}
-	}
-	slices.SortStableFunc(runs, func(x, y *tracker.Run) int {
-		return cmp.Or(y.Started.Compare(x.Started), cmp.Compare(x.ID, y.ID))
-	})
-	if q.limit > 0 && len(runs) > q.limit {
-		runs = runs[:q.limit]
-	}
-	return runs, nil
+	return x.Runs(ctx, query)
 }
 
-// narrows reports whether runs may be left out that are there.
-func (q *runsQuery) narrows() bool {
-	return q.parent != "" || q.project != "" || q.mine || len(q.states) > 0
+// indexedRun is findRun where the index knows the run.
+func (p place) indexedRun(ctx context.Context, x *index.Index, text string) (tracker.RunID, error) {
+	ids, err := x.RunIDs(ctx)
+	if err != nil {
+		return "", err
+	}
+	id, err := tracker.Match(ids, text)
+	if errors.Is(err, store.ErrNotExist) {
+		return p.findRun(ctx, text)
+	}
+	return id, err
 }
 
-func (q *runsQuery) wants(run *tracker.Run) bool {
-	return (q.project == "" || run.Metadata.Text(tracker.KeyProject) == q.project) &&
-		(q.user == "" || run.Metadata.Text(tracker.KeyUser) == q.user) &&
-		(len(q.states) == 0 || slices.Contains(q.states, string(run.State)))
+// warnOfRuns tells what could not be read of the runs in an answer.
+func (a *app) warnOfRuns(runs []*tracker.Run) {
+	for _, run := range runs {
+		for _, w := range run.Warnings {
+			a.warn("%s", w)
+		}
+	}
 }
 
 // stateNames lists the states a run can be in.

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
+	"github.com/heirloom-ml/heirloom/lineage/index"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
@@ -48,7 +50,7 @@ func (a *app) runShow(c *cobra.Command, text string, metrics bool) error {
 	if err != nil {
 		return err
 	}
-	run, err := p.shownRun(c.Context(), text)
+	run, err := a.shownRun(c.Context(), c, p, text)
 	if err == nil {
 		return render.Show(a.stdout, run, format, a.style(a.stdout))
 	}
@@ -58,8 +60,76 @@ func (a *app) runShow(c *cobra.Command, text string, metrics bool) error {
 	return a.showOther(c.Context(), p, text, format)
 }
 
-// shownRun reads a run with all its children: the run's own directory lacks those that TorchX wrote early.
-func (p place) shownRun(ctx context.Context, text string) (*tracker.Run, error) {
+// shownRun reads a run with all its children. An index serves to find it by a part of its id, and to know the children
+// that the run's own directory lacks, which are those that TorchX wrote early; where there is none, the root is listed.
+func (a *app) shownRun(ctx context.Context, c *cobra.Command, p place, text string) (*tracker.Run, error) {
+	x := a.knownIndex(ctx, c, p)
+	if x == nil {
+		return p.listedRun(ctx, text)
+	}
+	defer x.Close()
+	id, err := p.knownRun(ctx, x, text)
+	if err != nil {
+		return nil, err
+	}
+	run, err := p.tracker.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if run.Children, err = p.children(ctx, x, run); err != nil {
+		return nil, err
+	}
+	return run, nil
+}
+
+// children joins what an index and a run's own directory know of its children. Those that the directory alone knows are
+// younger than the index, or were deleted.
+func (p place) children(ctx context.Context, x *index.Index, run *tracker.Run) ([]tracker.RunID, error) {
+	known, err := x.Run(ctx, run.ID)
+	if err != nil && !errors.Is(err, store.ErrNotExist) {
+		return nil, err
+	}
+	var children []tracker.RunID
+	if err == nil {
+		children = known.Children
+	}
+	for _, child := range run.Children {
+		if slices.Contains(children, child) {
+			continue
+		}
+		there, err := p.tracker.Exists(ctx, child)
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			children = append(children, child)
+		}
+	}
+	slices.Sort(children)
+	return children, nil
+}
+
+// knownRun is the run that text names. That there is none is said only after the store was asked.
+func (p place) knownRun(ctx context.Context, x *index.Index, text string) (tracker.RunID, error) {
+	id, err := tracker.ParseRunID(text)
+	if err != nil {
+		return "", err
+	}
+	if known, err := x.Has(ctx, text); known && err == nil {
+		return id, nil
+	}
+	ids, err := x.RunIDs(ctx)
+	if err == nil {
+		id, err = tracker.Match(ids, text)
+	}
+	if err == nil || errors.Is(err, store.ErrConflict) {
+		return id, err
+	}
+	return p.tracker.Find(ctx, text)
+}
+
+// listedRun is shownRun without an index.
+func (p place) listedRun(ctx context.Context, text string) (*tracker.Run, error) {
 	id, err := p.tracker.Find(ctx, text)
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func (a *app) writer(ctx context.Context, c *config.Config, p place) (tracker.Tr
 			return nil, fmt.Errorf("open the tracker %s: %w", other.Name, err)
 		}
 		a.keep(s)
-		all = append(all, a.newTracker(s))
+		all = append(all, a.newTracker(s, nil))
 	}
 	return tracker.NewFanout(all...), nil
 }

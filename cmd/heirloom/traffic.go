@@ -15,8 +15,9 @@ import (
 
 // traffic holds the stores that the command opened, so that --stats can add up their requests.
 type traffic struct {
-	mu     sync.Mutex // guards stores
+	mu     sync.Mutex // guards stores and opened
 	stores []*store.Store
+	opened []place
 
 	runners []io.Closer // what is to be closed with the command beside them
 }
@@ -26,6 +27,24 @@ func (t *traffic) keep(s *store.Store) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.stores = append(t.stores, s)
+}
+
+// keepPlace remembers a place, whose index is out of date if the command writes there by whatever way.
+func (a *app) keepPlace(p place) place {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.opened = append(a.opened, p)
+	return p
+}
+
+// changes says whether any request was made of a store that may change what it holds.
+func changes(s *store.Store) bool {
+	for op, n := range s.Stats().Requests {
+		if n > 0 && !slices.Contains([]string{"get", "list", "stat"}, op) {
+			return true
+		}
+	}
+	return false
 }
 
 // finish prints the statistics if asked, and closes the stores. The error is the first of closing.
@@ -38,6 +57,11 @@ func (a *app) finish() error {
 	}
 	if a.flags.stats {
 		fmt.Fprintln(a.stderr, a.summary())
+	}
+	for _, p := range a.opened {
+		if changes(p.tracker.Store()) {
+			a.wrote(p.tracker)
+		}
 	}
 	for _, s := range a.stores {
 		if err := s.Close(); err != nil && first == nil {

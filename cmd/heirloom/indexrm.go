@@ -1,0 +1,23 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/heirloom-ml/heirloom/lineage/index"
+)
+
+func newIndexRm(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "rm",
+		Short:   "delete the index; it is made again when it is needed",
+		Example: `  heirloom index rm`,
+		Args:    takes(""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			p, err := a.here(c.Context())
+			if err != nil {
+				return err
+			}
+			return index.Remove(p.tracker, a.indexDir())
+		},
+	}
+}
