@@ -19,7 +19,7 @@ func loadTables(t *testing.T, files map[string]string) (*config.Tables, string, 
 // What TorchX's files say goes before the project's file, that before the user's, key by key.
 func TestTablesJoin(t *testing.T) {
 	tables, root, err := loadTables(t, map[string]string{
-		"work/.torchxconfig": "[slurm]\npartition = gpu\ntime = None\n[component:dist.ddp]\nj = 2x2\n[cli:run]\ncomponent = x\n[named_resources]\nbig = {\"cpu\": 8}\n",
+		"work/.torchxconfig": "[slurm]\npartition = gpu\ntime = None\n[component:dist.ddp]\nj = 2x2\n[cli:run]\ncomponent = x\nworkspace = None\n[cli:list]\ncomponent = y\n[named_resources]\nbig = {\"cpu\": 8}\n",
 		"work/heirloom.toml": `
 default_scheduler = "slurm"
 [scheduler.slurm]
@@ -48,6 +48,9 @@ cpu = 1
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
 	if got, want := fmt.Sprint(tables.Component()), "map[dist.ddp:map[j:2x2 tee:1]]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := fmt.Sprint(tables.Command("run")), fmt.Sprintf("[{component x %s false}]", filepath.Join(root, "work/.torchxconfig")); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got, want := fmt.Sprint(tables.Components()), fmt.Sprintf("map[mine:/m.toml train:%s]", filepath.Join(root, "work/jobs/train.toml")); got != want {

@@ -55,6 +55,36 @@ func TestTorchXFiles(t *testing.T) {
 	}
 }
 
+// TestTorchXScheduler is about that of [cli:run].
+func TestTorchXScheduler(t *testing.T) {
+	const here, ours = "work/sub/.torchxconfig", "work/heirloom.toml"
+	said := "[cli:run]\nscheduler = kubernetes\n"
+	tests := []struct {
+		name, torchx string
+		environ      []string
+		want         string
+		level        config.Level
+	}{
+		{"before our file", said, nil, "kubernetes", config.LevelTorchX},
+		{"with a store that is named", said, []string{"HEIRLOOM_STORE=/s"}, "kubernetes", config.LevelTorchX},
+		{"after our variable", said, []string{"HEIRLOOM_SCHEDULER=local"}, "local", config.LevelEnviron},
+		{"None", "[cli:run]\nscheduler = None\n", nil, "slurm", config.LevelProject},
+		{"of another command", "[cli:list]\nscheduler = x\n", nil, "slurm", config.LevelProject},
+		{"a file that decides nothing else need not be readable", "nonsense", []string{"HEIRLOOM_STORE=/s"}, "slurm", config.LevelProject},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c, err := load(t, tree(t, map[string]string{here: test.torchx, ours: `default_scheduler = "slurm"`}), nil, test.environ...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := c.Get(config.Scheduler); got.Text != test.want || got.Origin.Level != test.level {
+				t.Errorf("%s from %s, want %s from %s", got.Text, got.Origin, test.want, test.level)
+			}
+		})
+	}
+}
+
 // TestTorchXOthers lists what is beside the tracker that is read.
 func TestTorchXOthers(t *testing.T) {
 	const here = "work/sub/.torchxconfig"
