@@ -18,7 +18,7 @@ import (
 const (
 	minPause  = 10 * time.Minute   // between two whole listings at least; on a local disk, at most
 	maxPause  = 7 * 24 * time.Hour // at most
-	namePause = 6 * time.Hour      // between two listings of the root's directories, where they cost requests
+	namePause = 24 * time.Hour     // between two listings of the root's directories, where they cost requests
 
 	maxSurveys      = 4000      // runs that are looked at one by one; more are listed with the root
 	parallelSurveys = 16        // runs that are listed at a time
