@@ -33,6 +33,9 @@ func (a *app) style(w io.Writer) render.Style {
 	file, ok := w.(*os.File)
 	s := render.NewStyle(a.environ, ok && term.IsTerminal(int(file.Fd())))
 	s.Color = s.Color && !a.flags.noColor
+	if s.Terminal {
+		s.Width, _, _ = term.GetSize(int(file.Fd())) // 0 where it has none
+	}
 	return s
 }
 

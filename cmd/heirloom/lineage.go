@@ -25,6 +25,7 @@ func newLineage(a *app) *cobra.Command {
 	var q lineage.Query
 	var both bool
 	var f freshness
+	var form lineageForm
 	c := &cobra.Command{
 		Use:   "lineage NODE",
 		Short: "where it came from, what came of it",
@@ -32,14 +33,15 @@ func newLineage(a *app) *cobra.Command {
 		Example: `  heirloom lineage evaluate-x7f2 --up
   heirloom lineage train-k2#model --down --depth 2
   heirloom lineage clicks@2026-11-20 -o json
-  heirloom lineage evaluate-x7f2 -o dot | dot -Tsvg > lineage.svg`,
+  heirloom lineage evaluate-x7f2 -o svg > lineage.svg
+  heirloom lineage evaluate-x7f2 -o csv --nodes`,
 		Args:              takes("NODE"),
 		ValidArgsFunction: a.completeRuns,
 		RunE: func(c *cobra.Command, args []string) error {
 			if both {
 				q.Up, q.Down = true, true
 			}
-			return a.runLineage(c, args[0], q, f)
+			return a.runLineage(c, args[0], q, f, form)
 		},
 	}
 	flags := c.Flags()
@@ -48,17 +50,38 @@ func newLineage(a *app) *cobra.Command {
 	flags.BoolVar(&both, "both", false, "both ways (the default)")
 	flags.IntVar(&q.Depth, "depth", 0, "at most `N` steps away; 0 = all")
 	flags.StringVar(&q.Artifact, "artifact", "", "follow only uses of artifacts of the name `NAME`")
+	flags.BoolVar(&form.all, "all", false, "draw each node in the tree, also many that are alike")
+	flags.BoolVar(&form.nodes, "nodes", false, "with -o csv or jsonl, list the nodes, not the edges")
 	f.register(c)
 	return c
 }
 
-func (a *app) runLineage(c *cobra.Command, text string, q lineage.Query, f freshness) error {
+// lineageForm is how a lineage is printed.
+type lineageForm struct {
+	all   bool // no node of a tree shares a row
+	nodes bool // a list is of nodes, not of edges
+}
+
+func (f lineageForm) check(c *cobra.Command, format render.Format) error {
+	switch {
+	case f.nodes && format != render.CSV && format != render.JSONL:
+		return usagef(c.CommandPath(), "--nodes goes with -o csv or jsonl")
+	case f.all && format != render.Tree:
+		return usagef(c.CommandPath(), "--all is for the tree, %s has all nodes", format)
+	}
+	return nil
+}
+
+func (a *app) runLineage(c *cobra.Command, text string, q lineage.Query, f freshness, form lineageForm) error {
 	format, err := a.format(render.LineageFormats)
 	if err != nil {
 		return err
 	}
 	if q.Depth < 0 {
 		return usagef(c.CommandPath(), "--depth is %d, want 0 or more", q.Depth)
+	}
+	if err := form.check(c, format); err != nil {
+		return err
 	}
 	p, err := a.here(c.Context())
 	if err != nil {
@@ -75,7 +98,10 @@ func (a *app) runLineage(c *cobra.Command, text string, q lineage.Query, f fresh
 	for _, w := range sub.Warnings {
 		a.warn("%s", w)
 	}
-	return render.Lineage(a.stdout, sub, format, a.style(a.stdout))
+	style := a.style(a.stdout)
+	options := a.eventOptions(c.Context(), p, "")
+	style.All, style.Nodes, style.OpenLineage = form.all, form.nodes, &options
+	return render.Lineage(a.stdout, sub, format, style)
 }
 
 // node loads the graph and finds the node that text names in it.

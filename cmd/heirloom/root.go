@@ -63,7 +63,7 @@ func newRoot(a *app) *cobra.Command {
 	addGroup(root, "follow", newJobs(a), newStatus(a), newLogs(a), newWait(a), newCancel(a), newDelete(a), newDescribe(a), newSchedulers(a), newRunopts(a), newComponents(a))
 	addGroup(root, "ask", newRuns(a), newShow(a), newLineage(a), newIndex(a), newCatalog(a))
 	addGroup(root, "move", newArtifact(a), newCheckpoint(a), newDataset(a), newStore(a))
-	addGroup(root, "else", newDoctor(a), newFsck(a), newConfig(a), newVersion(a))
+	addGroup(root, "else", newOpenLineage(a), newDoctor(a), newFsck(a), newConfig(a), newVersion(a))
 	root.AddCommand(newDemoStep(a), newSlurmBatch(a), newSlurmTask(a), newRanks(a), newSupervise(a))
 	root.AddCommand(torchxCommands(a)...)
 	root.SetHelpCommand(newHelp())

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/heirloom-ml/heirloom/lineage/openlineage"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
@@ -21,12 +22,16 @@ const (
 	Tree    Format = "tree"
 	DOT     Format = "dot"
 	Mermaid Format = "mermaid"
+	SVG     Format = "svg"
+	PROV    Format = "prov"
+
+	OpenLineage Format = "openlineage"
 )
 
 // The formats that each kind of value has; the first is for people and the default.
 var (
 	ListFormats    = []Format{Table, JSON, JSONL, CSV}
-	LineageFormats = []Format{Tree, JSON, JSONL, CSV, DOT, Mermaid}
+	LineageFormats = []Format{Tree, JSON, JSONL, CSV, DOT, Mermaid, SVG, PROV, OpenLineage}
 )
 
 // ParseFormat checks a format against those that are offered; "" is the first of them. For a lineage "table" is its
@@ -55,6 +60,11 @@ func unsupported(f Format, offered []Format) error {
 type Style struct {
 	Color    bool // colour states
 	Terminal bool // the output is a terminal: neutralise also the cells of CSV
+	Width    int  // columns that a line of a tree may have; 0 = any number
+	All      bool // a tree draws each node, also those that are alike
+	Nodes    bool // a lineage as JSON lines or CSV is its nodes, not its edges
+
+	OpenLineage *openlineage.Options // of a lineage in that form; nil = the defaults
 }
 
 // NewStyle chooses the style for an output that is a terminal or not. A variable NO_COLOR that is not empty, or TERM

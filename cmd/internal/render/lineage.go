@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/heirloom-ml/heirloom/lineage"
+	"github.com/heirloom-ml/heirloom/lineage/openlineage"
+	"github.com/heirloom-ml/heirloom/lineage/prov"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
-// Lineage prints a part of the graph in one of LineageFormats: a tree for people, one JSON document, its edges as JSON
-// lines or CSV, or a picture in the language of Graphviz or Mermaid. States and metrics are there if the runs were
-// attached.
+// Lineage prints a part of the graph in one of LineageFormats: a tree for people, one JSON document, its edges or nodes
+// as JSON lines or CSV, a picture as SVG or in the language of Graphviz or Mermaid, a document of W3C PROV, or events of
+// OpenLineage, one a line. States, metrics and artifacts are there if the runs were attached.
 func Lineage(w io.Writer, sub *lineage.Subgraph, f Format, s Style) error {
 	switch f {
 	case Tree:
@@ -22,13 +24,78 @@ func Lineage(w io.Writer, sub *lineage.Subgraph, f Format, s Style) error {
 	case JSON:
 		return Document(w, newGraph(sub), f)
 	case JSONL, CSV:
+		if s.Nodes {
+			return nodeList(sub).Write(w, f, s)
+		}
 		return edgeList(sub).Write(w, f, s)
 	case DOT:
 		return newPicture(sub).dot(w)
 	case Mermaid:
 		return newPicture(sub).mermaid(w)
+	case SVG:
+		return newPicture(sub).svg(w)
+	case PROV:
+		return Document(w, prov.New(sub), JSON)
+	case OpenLineage:
+		return events(w, sub, s.OpenLineage)
 	}
 	return unsupported(f, LineageFormats)
+}
+
+// events prints the events of all runs of a lineage, one a line, the earliest run first.
+func events(w io.Writer, sub *lineage.Subgraph, given *openlineage.Options) error {
+	var o openlineage.Options
+	if given != nil {
+		o = *given
+	}
+	p := newPicture(sub)
+	var ids []string
+	for i := range sub.Nodes {
+		if n := &sub.Nodes[i]; n.Kind == lineage.KindRun && n.Run != nil {
+			ids = append(ids, n.ID)
+		}
+	}
+	slices.SortFunc(ids, p.byTime)
+	beyond := o.Lookup
+	o.Lookup = func(id tracker.RunID) *tracker.Run {
+		if n := p.nodes[string(id)]; n != nil && n.Run != nil {
+			return n.Run
+		}
+		if beyond == nil {
+			return nil
+		}
+		return beyond(id)
+	}
+	for _, id := range ids {
+		for _, e := range openlineage.Events(p.nodes[id].Run, o) {
+			if err := Document(w, e, JSONL); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// nodeList is one node a row.
+func nodeList(sub *lineage.Subgraph) List {
+	l := List{Key: "nodes", Columns: []Column{
+		{Name: "id"}, {Name: "kind"}, {Name: "name"}, {Name: "missing"}, {Name: "state"}, {Name: "started"}, {Name: "ended"},
+		{Name: "run"}, {Name: "artifact"}, {Name: "path"}, {Name: "uri"}, {Name: "version"}, {Name: "digest"},
+	}}
+	cell := func(text *string) any {
+		if text == nil {
+			return nil
+		}
+		return *text
+	}
+	for i := range sub.Nodes {
+		n := newGraphNode(&sub.Nodes[i])
+		l.Rows = append(l.Rows, []any{
+			n.ID, string(n.Kind), n.Name, n.Missing, cell(n.State), time.Time(n.Started), time.Time(n.Ended),
+			cell(n.Run), cell(n.Artifact), cell(n.Path), cell(n.URI), cell(n.Version), cell(n.Digest),
+		})
+	}
+	return l
 }
 
 // edgeList is one edge a row.
