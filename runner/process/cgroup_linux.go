@@ -134,12 +134,15 @@ func (c *Cgroups) divide(l Limits) error {
 	return err
 }
 
-// make makes a group with these limits.
-func (c *Cgroups) make(l Limits) (*cgroup, error) {
+// make makes a group with these limits, of which tell hears before it is there, so that
+// it stays with nobody should we be killed.
+func (c *Cgroups) make(l Limits, tell func(dir string)) (*cgroup, error) {
 	if err := c.divide(l); err != nil {
 		return nil, fmt.Errorf("divide control group %s: %w", c.dir, err)
 	}
-	g := &cgroup{dir: filepath.Join(c.dir, groupStart+rand.Text()[:12])}
+	c.clear()
+	g := &cgroup{dir: filepath.Join(c.dir, fmt.Sprintf("%s%d-%s", groupStart, os.Getpid(), rand.Text()[:8]))}
+	tell(g.dir)
 	if err := c.mkdir(g.dir); err != nil {
 		return nil, fmt.Errorf("make control group: %w", err)
 	}
@@ -152,6 +155,18 @@ func (c *Cgroups) make(l Limits) (*cgroup, error) {
 		return nil, fmt.Errorf("make control group: %w", err)
 	}
 	return g, nil
+}
+
+// clear removes empty groups of processes that are no more, whose guards went with them.
+func (c *Cgroups) clear() {
+	entries, _ := os.ReadDir(c.dir)
+	for _, e := range entries {
+		maker, _, _ := strings.Cut(strings.TrimPrefix(e.Name(), groupStart), "-")
+		pid, err := strconv.Atoi(maker)
+		if err == nil && strings.HasPrefix(e.Name(), groupStart) && errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
+			_ = unix.Rmdir(filepath.Join(c.dir, e.Name())) // refused while anything is in it
+		}
+	}
 }
 
 // cgroup is the group of one process. Nil is none.

@@ -1,7 +1,9 @@
 package process
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -37,7 +39,7 @@ mkdir "$GROUPS_DIR$(sed -n 's/^0::.*\///p' /proc/self/cgroup)/below"; exit 4`)
 	if left := saying(t, "602.25"); len(left) > 0 {
 		t.Errorf("survivors: %v", left)
 	}
-	if groups, _ := filepath.Glob(filepath.Join(spec.Cgroups.dir, "heirloom-*")); len(groups) > 0 {
+	if groups := groupsOf(spec.Cgroups, os.Getpid()); len(groups) > 0 {
 		t.Errorf("groups stay: %v", groups)
 	}
 }
@@ -46,19 +48,21 @@ mkdir "$GROUPS_DIR$(sed -n 's/^0::.*\///p' /proc/self/cgroup)/below"; exit 4`)
 func TestKillOfTheLauncherOfACgroup(t *testing.T) {
 	spec := shell(t, strings.Replace(escaped, "ARG", "603.25", 1)+"echo ready; sleep 600")
 	spec.Cgroups = realCgroups(t, Limits{}, "cgroup")
-	before, _ := filepath.Glob(filepath.Join(spec.Cgroups.dir, "heirloom-*"))
 	cmd, out := launcher(t, spec)
 	out.wait(t, "ready")
-	if len(saying(t, "603.25")) == 0 {
-		t.Fatal("nothing escaped")
+	if len(saying(t, "603.25")) == 0 || len(groupsOf(spec.Cgroups, cmd.Process.Pid)) == 0 {
+		t.Fatal("nothing escaped, or there is no group")
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	poll(t, 30*time.Second, func() bool { return len(saying(t, "603.25")) == 0 })
-	poll(t, 30*time.Second, func() bool {
-		groups, _ := filepath.Glob(filepath.Join(spec.Cgroups.dir, "heirloom-*"))
-		return len(groups) <= len(before)
-	})
+	poll(t, 30*time.Second, func() bool { return len(groupsOf(spec.Cgroups, cmd.Process.Pid)) == 0 })
+}
+
+// groupsOf are the groups that a process made.
+func groupsOf(c *Cgroups, pid int) []string {
+	groups, _ := filepath.Glob(filepath.Join(c.dir, fmt.Sprintf("heirloom-%d-*", pid)))
+	return groups
 }
 
 // A job that takes more memory than it may is killed whole, and that is told; it sees its
@@ -79,6 +83,32 @@ func TestLimits(t *testing.T) {
 	spec.Cgroups, spec.Limits = realCgroups(t, l, "cgroup-limits"), l
 	if exit := run(t, spec); exit.Code != 0 || exit.OutOfMemory {
 		t.Errorf("below the limit: %+v", exit)
+	}
+}
+
+// A group whose maker and its guard were killed is removed by the next.
+func TestStaleGroupsAreRemoved(t *testing.T) {
+	c := realCgroups(t, Limits{}, "cgroup")
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	stale := filepath.Join(c.dir, fmt.Sprintf("heirloom-%d-stale", gone.Process.Pid))
+	ours := filepath.Join(c.dir, fmt.Sprintf("heirloom-%d-ours", os.Getpid()))
+	for _, dir := range []string{stale, ours} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		defer os.Remove(dir)
+	}
+	spec := shell(t, "true")
+	spec.Cgroups = c
+	run(t, spec)
+	if _, err := os.Stat(stale); !os.IsNotExist(err) {
+		t.Errorf("it stays: %v", err)
+	}
+	if _, err := os.Stat(ours); err != nil {
+		t.Errorf("that of a process that lives: %v", err)
 	}
 }
 
@@ -189,11 +219,15 @@ func TestGroupInAFakeTree(t *testing.T) {
 		}
 		return nil
 	}
-	g, err := c.make(Limits{CPUs: 2, Memory: 1 << 20})
+	told := ""
+	g, err := c.make(Limits{CPUs: 2, Memory: 1 << 20}, func(dir string) { told = dir })
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer g.opened.Close()
+	if told != g.dir {
+		t.Errorf("the guard was told of %q", told)
+	}
 	g.kill()
 	for name, want := range map[string]string{
 		g.dir + "/cpu.max": "200000 100000", g.dir + "/memory.max": "1048576", g.dir + "/memory.oom.group": "1", g.dir + "/cgroup.kill": "1",

@@ -15,7 +15,7 @@ func FindCgroups(string, Limits) (*Cgroups, error) {
 	return nil, errors.New("this system has no control groups")
 }
 
-func (*Cgroups) make(Limits) (*cgroup, error) { return nil, errors.ErrUnsupported }
+func (*Cgroups) make(Limits, func(string)) (*cgroup, error) { return nil, errors.ErrUnsupported }
 
 type cgroup struct{ dir string }
 

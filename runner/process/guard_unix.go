@@ -45,8 +45,13 @@ if [ -n "$2" ]; then
 	timeout 2 cat </proc/self/fd/4 >>"$2/stderr.log" &
 	wait
 fi
-for job in $jobs; do
-	case $job in -/*) rmdir "${job#-}" || { sleep 1; rmdir "${job#-}"; } ;; esac
+for try in 1 2 3; do
+	left=
+	for job in $jobs; do
+		case $job in -/*) [ ! -d "${job#-}" ] || rmdir "${job#-}" || left=1 ;; esac
+	done
+	[ -n "$left" ] || break
+	sleep 1
 done`
 
 // Guard is a small shell beside the job that outlives us. The parent-death
@@ -105,12 +110,8 @@ func (g *Guard) watch(pid int) { g.tell(strconv.Itoa(pid)) }
 // forget says that a process and all of its group are gone.
 func (g *Guard) forget(pid int) { g.tell(strconv.Itoa(-pid)) }
 
-// watchGroup names a control group to the guard, before anything is in it.
-func (g *Guard) watchGroup(group *cgroup) {
-	if group != nil {
-		g.tell(group.dir)
-	}
-}
+// watchGroup names the directory of a control group to the guard, before it is there.
+func (g *Guard) watchGroup(dir string) { g.tell(dir) }
 
 // forgetGroup says that a control group is no more.
 func (g *Guard) forgetGroup(group *cgroup) {

@@ -61,10 +61,7 @@ func Start(spec Spec) (*Process, error) {
 		err = p.launch()
 	}
 	if err != nil {
-		p.leaveGroup()
-		p.logs.abandon()
-		p.input.close()
-		p.keeper.Close()
+		p.abandon()
 		return nil, err
 	}
 	p.logs.follow()
@@ -88,17 +85,10 @@ func (p *Process) open() (err error) {
 	if err != nil {
 		return err
 	}
-	if p.spec.Cgroups != nil {
-		if p.group, err = p.spec.Cgroups.make(p.spec.Limits); err != nil && len(p.spec.Limits.controllers()) > 0 {
-			return err
-		}
-	}
 	if p.input, err = openFeed(p.spec.Stdin); err != nil {
-		p.group.remove()
 		return err
 	}
 	if p.logs, err = openLogs(p.spec.LogDir, p.spec.Stdout, p.spec.Stderr); err != nil {
-		p.group.remove()
 		p.input.close()
 		return fmt.Errorf("open logs: %w", err)
 	}
@@ -108,8 +98,23 @@ func (p *Process) open() (err error) {
 	} else {
 		p.keeper = newKeeper("", p.logs, dir)
 	}
-	p.guard.watchGroup(p.group)
+	if p.spec.Cgroups == nil {
+		return nil
+	}
+	p.group, err = p.spec.Cgroups.make(p.spec.Limits, p.guard.watchGroup)
+	if err != nil && len(p.spec.Limits.controllers()) > 0 {
+		p.abandon()
+		return err
+	}
 	return nil
+}
+
+// abandon undoes open.
+func (p *Process) abandon() {
+	p.leaveGroup()
+	p.logs.abandon()
+	p.input.close()
+	p.keeper.Close()
 }
 
 // leaveGroup removes the control group. Nothing is in it any more.
