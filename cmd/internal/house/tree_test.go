@@ -109,7 +109,7 @@ func parse(root fs.FS, name string) (source, error) {
 
 // forTests reports whether a file serves tests alone: a test file, or a conformance suite and what it runs on.
 func forTests(name string) bool {
-	return strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "store/storetest/") || strings.HasPrefix(name, "runner/runnertest/")
+	return strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "store/storetest/") || strings.HasPrefix(name, "runner/runnertest/") || strings.HasPrefix(name, "lineage/lineagetest/")
 }
 
 // moduleRoot is the nearest folder above the test's own that holds go.mod.
