@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
+	"strconv"
 
 	"github.com/heirloom-ml/heirloom/lineage"
 	"github.com/heirloom-ml/heirloom/store"
@@ -19,22 +19,23 @@ func (x *Index) Near(ctx context.Context, id string, q lineage.Query) (*lineage.
 	return x.NearAll(ctx, []string{id}, q)
 }
 
-// NearAll is Near of several nodes at once. Ids that are no node are passed over; if none is one, the error is
+// NearAll is Near of several nodes at once. Ids that are no nodes are passed over, but if none is, the error is
 // store.ErrNotExist.
 func (x *Index) NearAll(ctx context.Context, ids []string, q lineage.Query) (*lineage.Graph, error) {
 	var roots []int64
 	for _, id := range ids {
-		root, err := x.place(ctx, id)
-		if errors.Is(err, sql.ErrNoRows) {
-			continue
-		}
-		if err != nil {
+		n, err := x.place(ctx, id)
+		switch {
+		case err == nil:
+			roots = append(roots, n)
+		case !errors.Is(err, sql.ErrNoRows):
 			return nil, fmt.Errorf("ask index for lineage: %w", err)
+		case len(ids) == 1:
+			return nil, &store.Error{Op: "find", Key: id, Kind: store.ErrNotExist, Err: errors.New("it is no node of this lineage")}
 		}
-		roots = append(roots, root)
 	}
-	if roots == nil {
-		return nil, &store.Error{Op: "find", Key: strings.Join(ids, ", "), Kind: store.ErrNotExist, Err: errors.New("it is no node of this lineage")}
+	if len(roots) == 0 {
+		return nil, &store.Error{Op: "find", Kind: store.ErrNotExist, Err: errors.New("none of these is a node of this lineage")}
 	}
 	graph, err := x.reach(ctx, roots, q)
 	if err != nil {
@@ -50,134 +51,151 @@ func (x *Index) place(ctx context.Context, id string) (n int64, err error) {
 	return n, err
 }
 
+// The neighbours of a level, which comes as a JSON array of numbers.
+const (
+	levelAbove = "SELECT DISTINCT link.source FROM json_each(?) AS level CROSS JOIN link ON link.run = level.value"
+	levelBelow = "SELECT DISTINCT link.run FROM json_each(?) AS level CROSS JOIN link ON link.source = level.value"
+)
+
 // reach walks level by level, so that cycles and long ways cost no more than their nodes.
 func (x *Index) reach(ctx context.Context, roots []int64, q lineage.Query) (*lineage.Graph, error) {
 	if !q.Up && !q.Down {
 		q.Up, q.Down = true, true
 	}
-	found := map[int64]bool{}
-	for _, root := range roots {
-		found[root] = true
-	}
-	for _, way := range []struct {
-		asked    bool
-		from, to string
-	}{{q.Up, "run", "source"}, {q.Down, "source", "run"}} {
-		if !way.asked {
-			continue
+	found := newSet(roots)
+	if q.Up {
+		if err := x.spread(ctx, found, roots, q.Depth, levelAbove); err != nil {
+			return nil, err
 		}
-		if err := x.spread(ctx, found, roots, q.Depth, "SELECT DISTINCT "+way.to+" FROM link WHERE "+way.from+" = ?"); err != nil {
+	}
+	if q.Down {
+		if err := x.spread(ctx, found, roots, q.Depth, levelBelow); err != nil {
 			return nil, err
 		}
 	}
 	return x.graph(ctx, found)
 }
 
-// spread adds what can be reached from the roots by the query for neighbours.
-func (x *Index) spread(ctx context.Context, found map[int64]bool, roots []int64, depth int, neighbours string) error {
-	stmt, err := x.db.PrepareContext(ctx, neighbours)
+// set is numbers of nodes, in the order in which they were found.
+type set struct {
+	has  map[int64]bool
+	list []int64
+}
+
+func newSet(list []int64) *set {
+	s := &set{has: map[int64]bool{}}
+	for _, n := range list {
+		s.add(n)
+	}
+	return s
+}
+
+// add reports whether n is new.
+func (s *set) add(n int64) bool {
+	if s.has[n] {
+		return false
+	}
+	s.has[n] = true
+	s.list = append(s.list, n)
+	return true
+}
+
+// spread adds what can be reached from the roots by the query for the next level.
+func (x *Index) spread(ctx context.Context, found *set, roots []int64, depth int, next string) error {
+	stmt, err := x.db.PrepareContext(ctx, next)
 	if err != nil {
 		return err
 	}
 	defer stmt.Close()
-	seen := map[int64]bool{}
-	for _, root := range roots {
-		seen[root] = true
-	}
-	level := roots
-	for steps := 0; len(level) > 0 && (depth <= 0 || steps < depth); steps++ {
-		var next []int64
-		for _, n := range level {
-			err := each(ctx, stmt, n, func(to int64) {
-				if !seen[to] {
-					seen[to], found[to] = true, true
-					next = append(next, to)
-				}
-			})
-			if err != nil {
-				return err
-			}
+	seen := newSet(roots)
+	for level, steps := roots, 0; len(level) > 0 && (depth <= 0 || steps < depth); steps++ {
+		known := len(seen.list)
+		if err := each(ctx, stmt, array(level), func(n int64) { seen.add(n) }); err != nil {
+			return err
 		}
-		level = next
+		level = seen.list[known:]
+	}
+	for _, n := range seen.list {
+		found.add(n)
 	}
 	return nil
 }
 
-// each calls do with every number that the statement yields for n.
-func each(ctx context.Context, stmt *sql.Stmt, n int64, do func(int64)) error {
-	rows, err := stmt.QueryContext(ctx, n)
+// array is numbers as JSON.
+func array(list []int64) string {
+	text := []byte{'['}
+	for i, n := range list {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = strconv.AppendInt(text, n, 10)
+	}
+	return string(append(text, ']'))
+}
+
+// each calls do with every number that the statement yields.
+func each(ctx context.Context, stmt *sql.Stmt, arg any, do func(int64)) error {
+	rows, err := stmt.QueryContext(ctx, arg)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var to int64
-		if err := rows.Scan(&to); err != nil {
+		var n int64
+		if err := rows.Scan(&n); err != nil {
 			return err
 		}
-		do(to)
+		do(n)
 	}
 	return rows.Err()
 }
 
-// graph makes a graph of nodes and of all edges that enter them.
-func (x *Index) graph(ctx context.Context, found map[int64]bool) (*lineage.Graph, error) {
-	node, err := x.db.PrepareContext(ctx, "SELECT id, EXISTS (SELECT 1 FROM run WHERE run.n = node.n) FROM node WHERE n = ?")
+// graph makes a graph of nodes, of all edges between them, and of those that tell what an input is.
+func (x *Index) graph(ctx context.Context, found *set) (*lineage.Graph, error) {
+	ids, runs, inputs, err := x.names(ctx, found)
 	if err != nil {
 		return nil, err
 	}
-	defer node.Close()
-	links, err := x.db.PrepareContext(ctx, `SELECT id, artifact, role, time, uri, link.name, version, digest
-		FROM link JOIN node ON node.n = link.source WHERE run = ?`)
+	edges, err := x.between(ctx, ids, runs)
 	if err != nil {
 		return nil, err
 	}
-	defer links.Close()
-	uses, err := x.db.PrepareContext(ctx, `SELECT id, min(artifact), role, max(time), uri, link.name, version, digest
-		FROM link JOIN node ON node.n = link.run WHERE source = ? GROUP BY role, uri, link.name, version, digest ORDER BY id`)
-	if err != nil {
-		return nil, err
-	}
-	defer uses.Close()
-	var runs []tracker.RunID
-	var edges []tracker.Edge
-	for n := range found {
-		var id string
-		var isRun bool
-		if err := node.QueryRowContext(ctx, n).Scan(&id, &isRun); err != nil {
-			return nil, err
-		}
-		stmt := uses
-		if isRun {
-			stmt = links
-			runs = append(runs, tracker.RunID(id))
-		}
-		touching, err := edgesOf(ctx, stmt, n)
+	for _, n := range inputs {
+		told, err := x.told(ctx, n, ids[n])
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range touching {
-			if isRun {
-				e.To = tracker.RunID(id)
-			} else {
-				e.To, e.From, e.Source.ID = e.From, tracker.RunID(id), tracker.RunID(id)
-			}
-			edges = append(edges, e)
-		}
+		edges = append(edges, told...)
 	}
-	return lineage.New(runs, edges), nil
+	list := make([]tracker.RunID, len(runs))
+	for i, n := range runs {
+		list[i] = ids[n]
+	}
+	return lineage.New(list, edges), nil
 }
 
-// edgesOf reads the links that a statement yields for n; From is the id at the other end.
-func edgesOf(ctx context.Context, stmt *sql.Stmt, n int64) ([]tracker.Edge, error) {
-	rows, err := stmt.QueryContext(ctx, n)
+// names reads the ids of nodes, and tells runs of the root from the rest.
+func (x *Index) names(ctx context.Context, found *set) (ids map[int64]tracker.RunID, runs, inputs []int64, err error) {
+	rows, err := x.db.QueryContext(ctx, `SELECT node.n, node.id, EXISTS (SELECT 1 FROM run WHERE run.n = node.n)
+		FROM json_each(?) AS found CROSS JOIN node ON node.n = found.value`, array(found.list))
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	sources, err := readSources(rows)
-	edges := make([]tracker.Edge, len(sources))
-	for i, s := range sources {
-		edges[i] = tracker.Edge{From: s.ID, Source: s}
+	defer rows.Close()
+	ids = make(map[int64]tracker.RunID, len(found.list))
+	for rows.Next() {
+		var n int64
+		var id tracker.RunID
+		var isRun bool
+		if err := rows.Scan(&n, &id, &isRun); err != nil {
+			return nil, nil, nil, err
+		}
+		ids[n] = id
+		if isRun {
+			runs = append(runs, n)
+		} else {
+			inputs = append(inputs, n)
+		}
 	}
-	return edges, err
+	return ids, runs, inputs, rows.Err()
 }

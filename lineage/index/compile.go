@@ -15,6 +15,10 @@ type condition struct {
 	sql  strings.Builder
 	args []any
 	now  time.Time
+	// sets: a comparison with metadata first finds all runs for which it holds, by the indexes of values. Else each run
+	// is looked at by itself, which is better where few have to be.
+	sets  bool
+	since int64 // only runs that started then or later, in nanoseconds since the Unix epoch; 0 = all
 }
 
 func (c *condition) add(sql string, args ...any) {
@@ -49,10 +53,12 @@ func (c *condition) group(e filter.Expr) {
 	c.add(")")
 }
 
-// column is where the values of a field are: an expression each for their text and number, "" where there is none, and
-// the FROM clause that yields them for the run at hand.
+// column is where the values of a field are: an expression each for their text and number, "" where there is none, the
+// FROM clause that yields them for the run at hand, and, where they can be searched, the one that yields them for all.
 type column struct {
 	from         string
+	all          string // "" = they cannot
+	run          string // the run that a value belongs to, in all
 	args         []any
 	text, number string
 	time         string
@@ -65,7 +71,11 @@ func (c *condition) compare(e *filter.Compare) {
 		c.add(existence(!e.Negate)+"(SELECT 1 "+col.from+")", col.args...)
 		return
 	}
-	c.add("EXISTS (SELECT 1 "+col.from+" AND ", col.args...)
+	if c.sets && col.all != "" {
+		c.add("run.n IN (SELECT "+col.run+" "+col.all+" AND ", col.args...)
+	} else {
+		c.add("EXISTS (SELECT 1 "+col.from+" AND ", col.args...)
+	}
 	if e.Negate {
 		c.add("(" + comparable(col, e) + ") AND NOT ")
 	}
@@ -155,9 +165,9 @@ func (c *condition) column(f filter.Field) column {
 }
 
 func metadata(key string) column {
+	all := "FROM meta WHERE meta.k = (SELECT k FROM metakey WHERE name = ?)"
 	return column{
-		from: "FROM meta WHERE meta.run = run.n AND meta.k = (SELECT k FROM metakey WHERE name = ?)", args: []any{key},
-		text: "meta.text", number: "meta.number",
+		from: all + " AND meta.run = run.n", all: all, run: "meta.run", args: []any{key}, text: "meta.text", number: "meta.number",
 	}
 }
 

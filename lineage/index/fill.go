@@ -25,7 +25,10 @@ var errKnown = errors.New("the index is known")
 func (x *Index) Fill(ctx context.Context, settings map[string]int64, entries iter.Seq2[Entry, error]) (int, error) {
 	f := &filling{Index: x}
 	err := f.all(ctx, settings, entries)
-	if err != nil && !errors.Is(err, errKnown) {
+	if err == nil || errors.Is(err, errKnown) {
+		err = x.ensureIndexes(ctx)
+	}
+	if err != nil {
 		return f.filled, fmt.Errorf("fill index: %w", err)
 	}
 	return f.filled, nil

@@ -28,6 +28,7 @@ type Index struct {
 	tracker *tracker.FileTracker
 	file    string
 	opts    Options
+	newest  int // newestRuns, but for tests
 }
 
 // Open opens the index of a root, or makes an empty one where there is none, or one that is damaged or of another
@@ -48,7 +49,7 @@ func Open(ctx context.Context, t *tracker.FileTracker, opts Options) (*Index, er
 	if err != nil {
 		return nil, &store.Error{Op: "open index", Key: file, Kind: kindOf(err), Err: err}
 	}
-	return &Index{db: db, tracker: t, file: file, opts: opts}, nil
+	return &Index{db: db, tracker: t, file: file, opts: opts, newest: newestRuns}, nil
 }
 
 // Memory is an index that is kept nowhere, for when there is no place for one.
@@ -61,7 +62,7 @@ func Memory(ctx context.Context, t *tracker.FileTracker, opts Options) (*Index, 
 		return nil, &store.Error{Op: "open index", Key: "memory", Kind: kindOf(err), Err: err}
 	}
 	db.SetMaxOpenConns(1)
-	return &Index{db: db, tracker: t, opts: opts}, nil
+	return &Index{db: db, tracker: t, opts: opts, newest: newestRuns}, nil
 }
 
 // File is where the index is kept, "" if nowhere.

@@ -22,11 +22,15 @@ import (
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
-// version is that of schema.sql. A file of another version is made anew.
-const version = 2
+// version is that of schema.sql and indexes.sql. A file of another version is made anew.
+const version = 3
 
-//go:embed schema.sql
-var schema string
+var (
+	//go:embed schema.sql
+	schema string
+	//go:embed indexes.sql
+	indexes string
+)
 
 // errForeign is a file that is no index of this version.
 var errForeign = errors.New("not an index of this version")
@@ -66,6 +70,9 @@ func connect(ctx context.Context, dsn string) (*sql.DB, error) {
 	separator := "?"
 	if strings.Contains(dsn, "?") {
 		separator = "&"
+	}
+	if err := registerModules(); err != nil {
+		return nil, err
 	}
 	db, err := sql.Open("sqlite", dsn+separator+"_pragma=busy_timeout(30000)&_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)"+
 		"&_pragma=temp_store(MEMORY)&_pragma=mmap_size(1073741824)&_pragma=cache_size(-65536)&_txlock=immediate")

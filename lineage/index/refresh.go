@@ -44,6 +44,11 @@ func (x *Index) refreshWhole(ctx context.Context) (Refreshed, error) {
 	if err != nil {
 		return r.done, err
 	}
+	if len(known) > 0 { // else it is filled first
+		if err := r.ensureIndexes(ctx); err != nil {
+			return r.done, err
+		}
+	}
 	group, listing := errgroup.WithContext(ctx)
 	for _, p := range r.parts(known) {
 		group.Go(func() error { return p.run(listing) })
@@ -165,7 +170,16 @@ func (r *refresh) finish(ctx context.Context) error {
 		}
 		return r.note(ctx, w)
 	})
+	if err == nil {
+		err = r.ensureIndexes(ctx)
+	}
 	r.done.Removed, r.done.Ended = len(r.gone), r.opts.Now()
+	return err
+}
+
+// ensureIndexes makes those of indexes.sql that are lacking.
+func (x *Index) ensureIndexes(ctx context.Context) error {
+	_, err := x.db.ExecContext(ctx, indexes)
 	return err
 }
 
@@ -176,7 +190,11 @@ func (x *Index) write(ctx context.Context, do func(*writer) error) error {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit it has nothing to do
-	if err := do(newWriter(tx)); err != nil {
+	w := newWriter(tx)
+	if err := do(w); err != nil {
+		return err
+	}
+	if err := w.flush(ctx); err != nil {
 		return err
 	}
 	return tx.Commit()

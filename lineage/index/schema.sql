@@ -27,7 +27,23 @@ CREATE TABLE run (
   warnings   INTEGER NOT NULL, -- records that could not be read
   inputs     INTEGER NOT NULL  -- links to what it used
 ) STRICT;
-CREATE INDEX run_started ON run (started DESC, n);
+
+-- One row: what Completeness tells, kept by the triggers below.
+CREATE TABLE total (
+  runs       INTEGER NOT NULL,
+  unreadable INTEGER NOT NULL, -- records
+  no_inputs  INTEGER NOT NULL  -- runs
+) STRICT;
+INSERT INTO total VALUES (0, 0, 0);
+CREATE TRIGGER run_comes AFTER INSERT ON run BEGIN
+  UPDATE total SET runs = runs + 1, unreadable = unreadable + new.warnings, no_inputs = no_inputs + (new.inputs = 0);
+END;
+CREATE TRIGGER run_changes AFTER UPDATE OF warnings, inputs ON run BEGIN
+  UPDATE total SET unreadable = unreadable + new.warnings - old.warnings, no_inputs = no_inputs + (new.inputs = 0) - (old.inputs = 0);
+END;
+CREATE TRIGGER run_goes AFTER DELETE ON run BEGIN
+  UPDATE total SET runs = runs - 1, unreadable = unreadable - old.warnings, no_inputs = no_inputs - (old.inputs = 0);
+END;
 
 -- All that was read of a run, as record.go writes it.
 CREATE TABLE record (
@@ -44,11 +60,11 @@ CREATE TABLE metakey (
 CREATE TABLE meta (
   run    INTEGER NOT NULL REFERENCES run,
   k      INTEGER NOT NULL REFERENCES metakey,
+  type   TEXT NOT NULL, -- string, int, float, bool, list or object
   text   TEXT NOT NULL, -- a string itself, of anything else its JSON
   number REAL,          -- where the value is a number or reads as one
   PRIMARY KEY (k, run)
 ) WITHOUT ROWID, STRICT;
-CREATE INDEX meta_run ON meta (run);
 
 CREATE TABLE artifact (
   run        INTEGER NOT NULL REFERENCES run,
@@ -57,10 +73,9 @@ CREATE TABLE artifact (
   kind       TEXT,
   sha256     TEXT,
   size_bytes INTEGER,
+  key        TEXT, -- where the bytes are, below the store
   PRIMARY KEY (run, name)
 ) WITHOUT ROWID, STRICT;
-CREATE INDEX artifact_sha256 ON artifact (sha256) WHERE sha256 IS NOT NULL;
-CREATE INDEX artifact_path ON artifact (path);
 
 -- One edge: run used artifact of source.
 CREATE TABLE link (
@@ -75,10 +90,6 @@ CREATE TABLE link (
   digest   TEXT NOT NULL,
   PRIMARY KEY (run, source, artifact)
 ) WITHOUT ROWID, STRICT;
-CREATE INDEX link_source ON link (source, run, artifact);
-
--- Runs that may still change: they are looked at in each refresh.
-CREATE INDEX run_open ON run (n) WHERE state = 'RUNNING' OR settled = 0;
 
 -- Entries of the journal that were read, as far back as entries are looked for.
 CREATE TABLE seen (

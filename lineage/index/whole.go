@@ -14,19 +14,14 @@ import (
 // Run is one run as FileTracker.Run reads it, with all its children. One that the index does not have is
 // store.ErrNotExist.
 func (x *Index) Run(ctx context.Context, id tracker.RunID) (*tracker.Run, error) {
-	var n int64
-	err := x.db.QueryRowContext(ctx, "SELECT node.n FROM node JOIN run ON run.n = node.n WHERE id = ?", string(id)).Scan(&n)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, &store.Error{Op: "read run", Key: string(id), Kind: store.ErrNotExist}
-	}
-	var run *tracker.Run
-	if err == nil {
-		run, err = x.run(ctx, n, x.opts.Now())
-	}
+	runs, err := x.Records(ctx, []tracker.RunID{id})
 	if err != nil {
 		return nil, fmt.Errorf("ask index for a run: %w", err)
 	}
-	return run, nil
+	if runs[id] == nil {
+		return nil, &store.Error{Op: "read run", Key: string(id), Kind: store.ErrNotExist}
+	}
+	return runs[id], nil
 }
 
 // Has says whether id is a run or something that a run used.

@@ -3,22 +3,40 @@ package index
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
 	"github.com/heirloom-ml/heirloom/lineage/filter"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
-// writer puts runs into the tables within one transaction.
+// writer puts runs into the tables within one transaction. What it was given last stands there after flush.
 type writer struct {
 	tx    *sql.Tx
 	stmts map[string]*sql.Stmt
 	nodes map[string]int64 // ids that were looked up
 	keys  map[string]int64
+
+	metadata, artifacts, links *heap
 }
 
 func newWriter(tx *sql.Tx) *writer {
-	return &writer{tx: tx, stmts: map[string]*sql.Stmt{}, nodes: map[string]int64{}, keys: map[string]int64{}}
+	return &writer{
+		tx: tx, stmts: map[string]*sql.Stmt{}, nodes: map[string]int64{}, keys: map[string]int64{},
+		metadata:  newHeap("INSERT INTO meta (run, k, type, text, number)"),
+		artifacts: newHeap("INSERT OR REPLACE INTO artifact (run, name, path, kind, sha256, size_bytes, key)"),
+		links:     newHeap("INSERT INTO link (run, source, artifact, role, time, uri, name, version, digest)"),
+	}
+}
+
+// flush writes what is heaped up.
+func (w *writer) flush(ctx context.Context) error {
+	for _, h := range []*heap{w.metadata, w.artifacts, w.links} {
+		if err := h.flush(ctx, w); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // exec runs a statement, prepared once.
@@ -42,28 +60,34 @@ func (w *writer) prepared(ctx context.Context, query string) (*sql.Stmt, error) 
 }
 
 // number finds or gives the number of a name in one of the two tables of names.
-func (w *writer) number(ctx context.Context, known map[string]int64, query, name string) (int64, error) {
+func (w *writer) number(ctx context.Context, known map[string]int64, find, give, name string) (int64, error) {
 	if n, ok := known[name]; ok {
 		return n, nil
 	}
-	stmt, err := w.prepared(ctx, query)
-	if err != nil {
-		return 0, err
+	for _, query := range []string{find, give} {
+		stmt, err := w.prepared(ctx, query)
+		if err != nil {
+			return 0, err
+		}
+		var n int64
+		err = stmt.QueryRowContext(ctx, name).Scan(&n)
+		if err == nil {
+			known[name] = n
+			return n, nil
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return 0, err
+		}
 	}
-	var n int64
-	if err := stmt.QueryRowContext(ctx, name).Scan(&n); err != nil {
-		return 0, err
-	}
-	known[name] = n
-	return n, nil
+	return 0, sql.ErrNoRows
 }
 
 func (w *writer) node(ctx context.Context, id string) (int64, error) {
-	return w.number(ctx, w.nodes, "INSERT INTO node (id) VALUES (?) ON CONFLICT (id) DO UPDATE SET id = id RETURNING n", id)
+	return w.number(ctx, w.nodes, "SELECT n FROM node WHERE id = ?", "INSERT INTO node (id) VALUES (?) RETURNING n", id)
 }
 
 func (w *writer) key(ctx context.Context, name string) (int64, error) {
-	return w.number(ctx, w.keys, "INSERT INTO metakey (name) VALUES (?) ON CONFLICT (name) DO UPDATE SET name = name RETURNING k", name)
+	return w.number(ctx, w.keys, "SELECT k FROM metakey WHERE name = ?", "INSERT INTO metakey (name) VALUES (?) RETURNING k", name)
 }
 
 // put replaces all that is kept of a run.
@@ -76,7 +100,7 @@ func (w *writer) put(ctx context.Context, run *tracker.Run, print tracker.Print,
 	if err != nil {
 		return err
 	}
-	if err := w.remove(ctx, n); err != nil {
+	if err := w.replace(ctx, n); err != nil {
 		return err
 	}
 	err = w.exec(ctx, `INSERT INTO run (n, dir, print, settled, name, command, state, lost_at, started, ended, attempts, warnings, inputs)
@@ -98,8 +122,26 @@ func (w *writer) put(ctx context.Context, run *tracker.Run, print tracker.Print,
 	return err
 }
 
+// replace forgets a run if it is there.
+func (w *writer) replace(ctx context.Context, n int64) error {
+	stmt, err := w.prepared(ctx, "SELECT 1 FROM run WHERE n = ?")
+	if err != nil {
+		return err
+	}
+	var there int
+	if err := stmt.QueryRowContext(ctx, n).Scan(&there); errors.Is(err, sql.ErrNoRows) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return w.remove(ctx, n)
+}
+
 // remove forgets a run. Its node stays: others may have used it.
 func (w *writer) remove(ctx context.Context, n int64) error {
+	if err := w.flush(ctx); err != nil {
+		return err
+	}
 	for _, query := range []string{
 		"DELETE FROM link WHERE run = ?", "DELETE FROM artifact WHERE run = ?", "DELETE FROM meta WHERE run = ?",
 		"DELETE FROM record WHERE run = ?", "DELETE FROM run WHERE n = ?",
@@ -125,7 +167,7 @@ func (w *writer) putMetadata(ctx context.Context, n int64, run *tracker.Run) err
 		if v.IsNumber {
 			number = v.Number
 		}
-		if err := w.exec(ctx, "INSERT INTO meta (run, k, text, number) VALUES (?, ?, ?, ?)", n, k, v.Text, number); err != nil {
+		if err := w.metadata.add(ctx, w, n, k, typeOf(raw), v.Text, number); err != nil {
 			return err
 		}
 	}
@@ -138,9 +180,7 @@ func (w *writer) putArtifacts(ctx context.Context, n int64, run *tracker.Run) er
 		if bytes, ok := a.SizeBytes(); ok {
 			size = bytes
 		}
-		err := w.exec(ctx, "INSERT OR REPLACE INTO artifact (run, name, path, kind, sha256, size_bytes) VALUES (?, ?, ?, ?, ?, ?)",
-			n, a.Name, a.Path, orNull(a.Kind()), orNull(a.SHA256()), size)
-		if err != nil {
+		if err := w.artifacts.add(ctx, w, n, a.Name, a.Path, orNull(a.Kind()), orNull(a.SHA256()), size, orNull(a.Key())); err != nil {
 			return err
 		}
 	}
@@ -153,13 +193,29 @@ func (w *writer) putLinks(ctx context.Context, n int64, run *tracker.Run) error 
 		if err != nil {
 			return err
 		}
-		err = w.exec(ctx, "INSERT INTO link (run, source, artifact, role, time, uri, name, version, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			n, source, s.Artifact, string(s.Role), nanos(s.Time), s.URI, s.Name, s.Version, s.Digest)
+		err = w.links.add(ctx, w, n, source, s.Artifact, string(s.Role), nanos(s.Time), s.URI, s.Name, s.Version, s.Digest)
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// typeOf is the kind of a piece of metadata, of the types that package pyjson reads.
+func typeOf(raw any) string {
+	switch raw.(type) {
+	case string:
+		return "string"
+	case bool:
+		return "bool"
+	case float64:
+		return "float"
+	case []any:
+		return "list"
+	case *tracker.Metadata:
+		return "object"
+	}
+	return "int"
 }
 
 // lasting is the state of a run without regard to time.

@@ -1,0 +1,80 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/heirloom-ml/heirloom/tracker"
+)
+
+// between reads the links of runs to nodes that have a name in ids.
+func (x *Index) between(ctx context.Context, ids map[int64]tracker.RunID, runs []int64) ([]tracker.Edge, error) {
+	rows, err := x.db.QueryContext(ctx, `SELECT link.run, link.source, artifact, role, time, uri, name, version, digest
+		FROM json_each(?) AS found CROSS JOIN link ON link.run = found.value`, array(runs))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var edges []tracker.Edge
+	for rows.Next() {
+		var run, source int64
+		var at sql.NullInt64
+		var s tracker.Source
+		if err := rows.Scan(&run, &source, &s.Artifact, &s.Role, &at, &s.URI, &s.Name, &s.Version, &s.Digest); err != nil {
+			return nil, err
+		}
+		from, near := ids[source]
+		if !near {
+			continue
+		}
+		if at.Valid {
+			s.Time = unixNano(at.Int64)
+		}
+		s.ID = from
+		edges = append(edges, tracker.Edge{From: from, To: ids[run], Source: s})
+	}
+	return edges, rows.Err()
+}
+
+// told yields, for each thing that links say of an input, one link that says it, without its time. However many there
+// are, only those are looked at.
+func (x *Index) told(ctx context.Context, n int64, id tracker.RunID) ([]tracker.Edge, error) {
+	const what = `SELECT role, uri, link.name, version, digest, artifact, node.id
+		FROM link JOIN node ON node.n = link.run WHERE source = ?1 `
+	const order = ` ORDER BY role, uri, link.name, version, digest LIMIT 1`
+	query, args := what+order, []any{n}
+	var edges []tracker.Edge
+	for {
+		e := tracker.Edge{From: id, Source: tracker.Source{ID: id}}
+		s := &e.Source
+		err := x.db.QueryRowContext(ctx, query, args...).Scan(&s.Role, &s.URI, &s.Name, &s.Version, &s.Digest, &s.Artifact, &e.To)
+		if errors.Is(err, sql.ErrNoRows) {
+			return edges, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		edges = append(edges, e)
+		query = what + "AND (role, uri, link.name, version, digest) > (?2, ?3, ?4, ?5, ?6)" + order
+		args = []any{n, string(s.Role), s.URI, s.Name, s.Version, s.Digest}
+	}
+}
+
+// readSources reads rows of links, with the id at their other end, and closes them.
+func readSources(rows *sql.Rows) ([]tracker.Source, error) {
+	defer rows.Close()
+	var list []tracker.Source
+	for rows.Next() {
+		var s tracker.Source
+		var at sql.NullInt64
+		if err := rows.Scan(&s.ID, &s.Artifact, &s.Role, &at, &s.URI, &s.Name, &s.Version, &s.Digest); err != nil {
+			return nil, err
+		}
+		if at.Valid {
+			s.Time = unixNano(at.Int64)
+		}
+		list = append(list, s)
+	}
+	return list, rows.Err()
+}
