@@ -16,7 +16,7 @@ GOTESTSUM := $(CACHE)/bin/gotestsum-$(GOTESTSUM_VERSION)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check stress contract bench bench-store bench-dataset lint fuzz cross
+.PHONY: help build demo test check stress contract bench bench-store bench-dataset bench-lineage lint fuzz cross
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,10 @@ bench-store: ## measure transfers beside rclone, aws-cli, s3fs, Hadoop and cp (O
 bench-dataset: ## measure datasets beside pyarrow and DuckDB (ONLY='csv', N=3, ROWS=1000000)
 	HEIRLOOM_BENCH_DATASET='$(or $(ONLY),.)' HEIRLOOM_BENCH_N=$(N) HEIRLOOM_BENCH_ROWS=$(ROWS) \
 	  $(GO) test -run TestTable -count 1 -timeout 120m -v ./cmd/internal/benchdataset
+
+bench-lineage: ## measure questions about runs beside TorchX and MLflow (ONLY='runs', N=3, SIZES=1000,10000,100000,1000000)
+	HEIRLOOM_BENCH_LINEAGE='$(or $(ONLY),.)' HEIRLOOM_BENCH_N=$(N) HEIRLOOM_BENCH_SIZES=$(SIZES) \
+	  $(GO) test -run TestTable -count 1 -timeout 180m -v ./cmd/internal/benchlineage
 
 lint: $(GOLANGCI) ## run the linters
 	$(GOLANGCI) run $(PKGS)

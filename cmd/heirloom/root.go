@@ -204,8 +204,7 @@ func atLeastOne(name string) cobra.PositionalArgs {
 func completeFormats(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	offered := documentFormats()
 	switch c.Name() {
-	case "runs", "jobs", "list", "status", "schedulers", "components", "builtins", "show", "explain", "ls", "du", "verify", "prune", "head", "check":
-	case "runs", "jobs", "status", "schedulers", "components", "show", "explain", "ls", "du", "verify", "prune", "head", "check", "sql":
+	case "runs", "jobs", "list", "status", "schedulers", "components", "builtins", "show", "explain", "ls", "du", "verify", "prune", "head", "check", "sql":
 		offered = render.ListFormats
 	case "lineage":
 		offered = render.LineageFormats

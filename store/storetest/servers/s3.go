@@ -26,6 +26,7 @@ type S3 struct {
 	Endpoint, Bucket     string
 	AccessKey, SecretKey string
 	Environ              []string // what a child process needs, as "NAME=value"
+	Dir                  string   // of versitygw: the bucket is a directory of this one, an object a file
 }
 
 // URL is the address of a store below prefix, which may be empty.
@@ -48,10 +49,12 @@ func MinIO(t testing.TB) S3 {
 // variables of this process to it for the time of the test.
 func VersityGW(t testing.TB) S3 {
 	t.Helper()
-	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
-	return startS3(t, versitygw(), address, "/",
-		[]string{"--port", address, "posix", t.TempDir()},
+	address, dir := fmt.Sprintf("127.0.0.1:%d", freePort(t)), t.TempDir()
+	s := startS3(t, versitygw(), address, "/",
+		[]string{"--port", address, "posix", dir},
 		[]string{"ROOT_ACCESS_KEY=" + accessKey, "ROOT_SECRET_KEY=" + secretKey})
+	s.Dir = dir
+	return s
 }
 
 func minio() program {

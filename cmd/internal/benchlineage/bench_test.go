@@ -1,0 +1,98 @@
+package benchlineage
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// What the bench is told, see "make bench-lineage".
+const (
+	onlyVariable  = "HEIRLOOM_BENCH_LINEAGE" // a regular expression on the names of rows, as "runs|svg"; unset: nothing runs
+	timesVariable = "HEIRLOOM_BENCH_N"       // tries of each question, of which the best counts
+	sizesVariable = "HEIRLOOM_BENCH_SIZES"   // numbers of runs, with commas
+)
+
+// onDisk is up to how many runs a root is written as files. A larger one exists as a rule, and no other tool is asked.
+const onDisk = 200_000
+
+// TestTable asks each question at each size and prints what it took.
+func TestTable(t *testing.T) {
+	only := os.Getenv(onlyVariable)
+	if only == "" {
+		t.Skipf("measures for minutes; set %s=. or call make bench-lineage", onlyVariable)
+	}
+	b := &bench{only: regexp.MustCompile(only), times: number(t, timesVariable, 3), heirloom: build(t), results: &results{}}
+	b.torchx, _ = python(t, "torchx==0.7.0", "fsspec==2026.9.0")
+	b.mlflow, _ = python(t, "mlflow-skinny==3.17.2", "sqlalchemy==2.1.9", "alembic==1.20.1")
+	for _, text := range strings.Split(sizes(), ",") {
+		runs, err := strconv.Atoi(text)
+		if err != nil || runs < 100 {
+			t.Fatalf("%s: %q is no number of runs", sizesVariable, text)
+		}
+		b.results.sizes = append(b.results.sizes, runs)
+		t.Run(text, func(t *testing.T) { b.size(t, runs) })
+	}
+	t.Logf("data in %s; best of %d; milliseconds of whole processes, and (in parentheses) of the question alone\n%s", os.TempDir(), b.times, b.results)
+}
+
+func sizes() string {
+	if text := os.Getenv(sizesVariable); text != "" {
+		return text
+	}
+	return "1000,10000,100000"
+}
+
+func number(t *testing.T, variable string, fallback int) int {
+	text := os.Getenv(variable)
+	if text == "" {
+		return fallback
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("%s=%s is no number", variable, text)
+	}
+	return n
+}
+
+// build makes the binary that users have.
+func build(t *testing.T) string {
+	path := filepath.Join(t.TempDir(), "heirloom")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "github.com/heirloom-ml/heirloom/cmd/heirloom")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return path
+}
+
+// bench is one run of the table.
+type bench struct {
+	only           *regexp.Regexp
+	times          int
+	heirloom       string // the binary
+	torchx, mlflow string // interpreters; "" = cannot be had
+	results        *results
+}
+
+// size asks all questions of a root of so many runs.
+func (b *bench) size(t *testing.T, runs int) {
+	s := newSite(t, b, runs)
+	s.fill(t)
+	s.ask(t)
+	s.young(t)
+	s.gateway(t)
+	s.others(t)
+}
+
+// wants tells whether a row was asked for.
+func (b *bench) wants(row string) bool { return b.only.MatchString(row) }
+
+func (r *results) note(format string, args ...any) {
+	r.notes = append(r.notes, fmt.Sprintf(format, args...))
+}
