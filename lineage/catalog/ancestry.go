@@ -27,11 +27,6 @@ func (g *graph) node(id string) int32 {
 	return n
 }
 
-func (g *graph) has(id string) bool {
-	_, ok := g.number[id]
-	return ok
-}
-
 // add adds an edge.
 func (g *graph) add(source, target string) {
 	from, to := g.node(source), g.node(target)
