@@ -163,6 +163,7 @@ func TestNodeIsTakenAway(t *testing.T) {
 		status, err = l.r.Status(t.Context(), h)
 		return err == nil && status.State == tracker.Pending
 	})
+	l.until("recorded so", func() bool { return l.recorded(h.RunID()).State == tracker.Pending })
 	l.Release(a.sub.JobID)
 	status = l.wait(h)
 	if status.State != tracker.Succeeded || status.NumRestarts != 1 || status.Replica("trainer", 2).Attempt != 2 {
