@@ -16,5 +16,13 @@ func (l *Launcher) Forsake(ctx context.Context, run tracker.RunID, end tracker.A
 	}
 	m := &pyjson.Object{}
 	setEnd(m, end)
-	return l.Tracker.AddMetadata(ctx, run, m)
+	return l.addAnnounced(ctx, run, m)
+}
+
+// addAnnounced adds metadata where no attempt begins or ends, which would announce it.
+func (l *Launcher) addAnnounced(ctx context.Context, run tracker.RunID, m *pyjson.Object) error {
+	if err := l.Tracker.AddMetadata(ctx, run, m); err != nil {
+		return err
+	}
+	return l.Tracker.Announce(ctx, run)
 }

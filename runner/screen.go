@@ -57,7 +57,7 @@ func (l *liner) Write(b []byte) (int, error) {
 	var shown []byte
 	text := append(l.partial, b...)
 	for {
-		n := lineEnd(text)
+		n := LineEnd(text)
 		if n == 0 {
 			break
 		}
@@ -78,9 +78,10 @@ func (l *liner) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// lineEnd gives the length of the first line with its end, 0 if none is ended. A \r
-// in the last place is left: a \n may follow that belongs to it.
-func lineEnd(text []byte) int {
+// LineEnd gives the length of the first line with its end, which is \n, \r\n, or the \r
+// of what is written over; 0 if none is ended. A \r in the last place is left: a \n may
+// follow that belongs to it.
+func LineEnd(text []byte) int {
 	i := bytes.IndexAny(text, "\r\n")
 	switch {
 	case i < 0 || text[i] == '\r' && i == len(text)-1:

@@ -63,7 +63,7 @@ func (s *submitRecorder) Submitting(ctx context.Context, plan *Plan) error {
 		return err
 	}
 	plan.Recording.Resume = ResumeAllow
-	return nil
+	return s.Tracker.Announce(ctx, plan.RunID)
 }
 
 func (s *submitRecorder) mayResume(ctx context.Context, plan *Plan) error {
@@ -133,7 +133,7 @@ func (s *submitRecorder) Submitted(ctx context.Context, plan *Plan, submission S
 	if setTexts(m, members); m.Len() == 0 {
 		return nil
 	}
-	return s.Tracker.AddMetadata(ctx, plan.RunID, m)
+	return s.addAnnounced(ctx, plan.RunID, m)
 }
 
 // NotSubmitted records why. Where it is not known whether the scheduler took the run,
@@ -144,5 +144,5 @@ func (s *submitRecorder) NotSubmitted(ctx context.Context, plan *Plan, cause err
 	if !unknown {
 		m.Set(tracker.KeyState, string(tracker.Unsubmitted))
 	}
-	return s.Tracker.AddMetadata(ctx, plan.RunID, m)
+	return s.addAnnounced(ctx, plan.RunID, m)
 }

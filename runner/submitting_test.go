@@ -80,6 +80,35 @@ func TestSubmittedIsRecorded(t *testing.T) {
 	}
 }
 
+// Who keeps an index hears of a run that waits, and of one that will not run.
+func TestSubmittedIsAnnounced(t *testing.T) {
+	l := newLauncher(t, t.TempDir(), nil)
+	journal := l.Store.Sub("journal")
+	l.Tracker = tracker.NewFileTracker(l.Store.Sub(l.Store.Layout().Tracker()), &tracker.Options{Journal: journal})
+	hears := func(what string, want int) {
+		t.Helper()
+		heard := 0
+		for _, err := range journal.List(t.Context(), "") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			heard++
+		}
+		if heard != want {
+			t.Errorf("%s: heard %d times, want %d", what, heard, want)
+		}
+	}
+	h, err := queued(t, l, nil).Run(t.Context(), queueing("heard"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hears("submitted", 2) // before, and with its number
+	if err := l.Forsake(t.Context(), h.RunID(), tracker.AttemptEnd{State: tracker.Cancelled}); err != nil {
+		t.Fatal(err)
+	}
+	hears("forsaken", 3)
+}
+
 // While it runs it is RUNNING to TorchX's readers too; when it is to be started again it waits, unless it is forsaken.
 func TestRequeuedIsRecorded(t *testing.T) {
 	l := newLauncher(t, t.TempDir(), nil)

@@ -7,7 +7,7 @@ import "strings"
 func suggest(given string, names []string) string {
 	best, least := "", len(given)/3+2 // so many slips of the pen are too many
 	for _, name := range names {
-		d := distance(strings.ToLower(given), strings.ToLower(name))
+		d := Slips(strings.ToLower(given), strings.ToLower(name))
 		if d < least {
 			best, least = name, d
 		}
@@ -18,8 +18,9 @@ func suggest(given string, names []string) string {
 	return " (did you mean " + best + "?)"
 }
 
-// distance counts the letters to insert, delete or replace to make b of a.
-func distance(a, b string) int {
+// Slips counts the letters to insert, delete or replace to make b of a: how far a name is
+// from what may have been meant.
+func Slips(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

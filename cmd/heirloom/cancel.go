@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -48,11 +47,7 @@ another session is refused without --force.`,
 		Args:              takes("RUN"),
 		ValidArgsFunction: a.completeRuns,
 		RunE: func(c *cobra.Command, args []string) error {
-			opts, err := f.options(c)
-			if err != nil {
-				return err
-			}
-			cancel := func(l *launched, _ runner.AppStatus) (runner.AppStatus, error) {
+			cancel := func(l *launched, _ runner.AppStatus, opts *runner.EndOptions) (runner.AppStatus, error) {
 				if err := l.runner.Cancel(c.Context(), l.handle, opts); err != nil {
 					return runner.AppStatus{}, err
 				}
@@ -61,7 +56,7 @@ another session is refused without --force.`,
 				}
 				return l.runner.Status(c.Context(), l.handle)
 			}
-			return a.endJob(c.Context(), args[0], f.session, ending{do: cancel, told: toldCancelled})
+			return a.endJob(c, args[0], f, ending{do: cancel, told: toldCancelled})
 		},
 	}
 	f.register(c)
@@ -81,17 +76,13 @@ is exit code 3; one of another session is refused without --force.`,
 		Args:              takes("RUN"),
 		ValidArgsFunction: a.completeRuns,
 		RunE: func(c *cobra.Command, args []string) error {
-			opts, err := f.options(c)
-			if err != nil {
-				return err
-			}
-			remove := func(l *launched, before runner.AppStatus) (runner.AppStatus, error) {
+			remove := func(l *launched, before runner.AppStatus, opts *runner.EndOptions) (runner.AppStatus, error) {
 				if !before.Settled() {
 					before = runner.AppStatus{State: tracker.Cancelled}
 				}
 				return before, l.runner.Delete(c.Context(), l.handle, opts)
 			}
-			return a.endJob(c.Context(), args[0], f.session, ending{do: remove, told: toldDeleted})
+			return a.endJob(c, args[0], f, ending{do: remove, told: toldDeleted})
 		},
 	}
 	f.register(c)
@@ -114,18 +105,23 @@ func toldDeleted(h runner.Handle, before runner.AppStatus) string {
 
 // ending is what cancel and delete do: do ends a job and gives how it stands then; told says so, with how it stood before.
 type ending struct {
-	do   func(l *launched, before runner.AppStatus) (runner.AppStatus, error)
+	do   func(l *launched, before runner.AppStatus, opts *runner.EndOptions) (runner.AppStatus, error)
 	told func(h runner.Handle, before runner.AppStatus) string
 }
 
 // endJob finds an app, does what is to be done to it, and says so.
-func (a *app) endJob(ctx context.Context, text, session string, e ending) error {
-	return a.onJob(ctx, text, session, documentFormats(), func(l *launched, format render.Format) error {
+func (a *app) endJob(c *cobra.Command, text string, f endFlags, e ending) error {
+	opts, err := f.options(c)
+	if err != nil {
+		return err
+	}
+	ctx := c.Context()
+	return a.onJob(ctx, text, f.session, documentFormats(), func(l *launched, format render.Format) error {
 		before, err := l.runner.Status(ctx, l.handle)
 		if err != nil {
 			return err
 		}
-		after, err := e.do(l, before)
+		after, err := e.do(l, before, opts)
 		if err != nil {
 			return err
 		}

@@ -93,7 +93,7 @@ func (s *Set) Names() []string {
 func (s *Set) Near(name string) []string {
 	return slices.DeleteFunc(s.Names(), func(n string) bool {
 		_, last, _ := strings.Cut(n, ".")
-		return n != name && last != name && distance(n, name) > 2
+		return n != name && last != name && runner.Slips(n, name) > 2
 	})
 }
 
@@ -104,27 +104,6 @@ func (s *Set) notFound(name string) error {
 	}
 	return &store.Error{Op: "find component", Key: name, Kind: store.ErrNotExist,
 		Err: fmt.Errorf("no such component (%s; a file's name ends in .toml or .json)", why)}
-}
-
-// distance is the number of letters to put in, take out or replace between two words.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // takeDefaults puts values from the configuration in the place of the defaults.

@@ -1,7 +1,6 @@
 package joblog
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -74,7 +73,7 @@ func (s *source) later() int {
 		return s.only
 	}
 	if s.file != nil && len(s.buf) > s.until { // no need to look now
-		if lineEnd(s.buf[s.until:]) > 0 {
+		if runner.LineEnd(s.buf[s.until:]) > 0 {
 			return 0
 		}
 	}
@@ -150,7 +149,7 @@ func (s *source) ask(over func() bool) error {
 // nextHere takes the next line of the open log and of what follows it.
 func (s *source) nextHere(whole bool, over func() bool) (bool, error) {
 	for {
-		if n := lineEnd(s.buf[s.until:]); n > 0 {
+		if n := runner.LineEnd(s.buf[s.until:]); n > 0 {
 			s.take(s.until + n)
 			return true, nil
 		}
@@ -208,18 +207,4 @@ func (s *source) timeOf() time.Time {
 		return time.Time{}
 	}
 	return info.ModTime().UTC()
-}
-
-// lineEnd gives the length of the first line with its end, which is \n, \r\n, or the \r
-// of what is written over; 0 if none is ended. A \r in the last place is left: a \n may
-// follow that belongs to it.
-func lineEnd(text []byte) int {
-	i := bytes.IndexAny(text, "\r\n")
-	switch {
-	case i < 0 || text[i] == '\r' && i == len(text)-1:
-		return 0
-	case text[i] == '\r' && text[i+1] == '\n':
-		return i + 2
-	}
-	return i + 1
 }
