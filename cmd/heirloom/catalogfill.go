@@ -16,7 +16,7 @@ func (a *app) fromCatalog(ctx context.Context, p place, x *index.Index) {
 	_, _, err := catalog.Fill(ctx, p.store, x)
 	switch {
 	case err == nil, ctx.Err() != nil:
-	case errors.Is(err, store.ErrNotExist):
+	case errors.Is(err, store.ErrNotExist), errors.Is(err, store.ErrUnavailable), errors.Is(err, store.ErrPermission): // of which the records tell in their turn
 	default:
 		a.warn("%v; the index is made without the catalog", err)
 	}
