@@ -25,6 +25,10 @@ type Node struct {
 	// Missing: a run or artifact that others used but of which the root has no record. It may have been deleted, or
 	// recorded elsewhere.
 	Missing bool
+	Deleted bool // a missing run that is on record as deleted; known where somebody has asked
+
+	// Aliases are the names of a run, of its artifacts or of an artifact, sorted; nil where nobody has asked.
+	Aliases []string
 
 	// Run is what the root records of a run, or of the run that owns an artifact. It is nil until Subgraph.Attach, and
 	// for inputs and missing runs ever after.

@@ -42,6 +42,9 @@ func (r refusal) Unwrap() error { return ErrRefused }
 func (r *run) claim(ctx context.Context) error {
 	for {
 		earlier, err := r.Tracker.Attempts(ctx, r.id)
+		if tracker.IsDeleted(err) {
+			return refusal(fmt.Sprintf("%s was deleted, and can be restored by heirloom rm --undo", r.id))
+		}
 		if err != nil {
 			return err
 		}

@@ -91,9 +91,8 @@ type sequential interface{ listsFromStart() }
 // holdingLister is a backend that tells what directories hold without listing them.
 type holdingLister interface {
 	// dirsHolding lists the directories right below dir, which is "" or ends in a
-	// slash, sorted by their keys, with whether there is an object at, or below, one
-	// of keys, which are relative to them.
-	dirsHolding(ctx context.Context, dir string, keys []Key) ([]DirHolding, error)
+	// slash, sorted by their keys, with whether they hold what is asked for.
+	dirsHolding(ctx context.Context, dir string, what Holding) ([]DirHolding, error)
 }
 
 // renewer is a backend whose credentials may expire while it is open.

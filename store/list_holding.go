@@ -12,24 +12,34 @@ type DirHolding struct {
 	Holds bool
 }
 
+// Holding is what a directory may hold: an object at, or below, one of the keys Any,
+// and nothing at or below one of None. They are relative to the directory.
+type Holding struct {
+	Any, None []Key
+}
+
 // ListDirsHolding yields the directories right below dir, "" for the root, in
-// bytewise order of their keys, each with whether there is an object at, or below,
-// one of keys, which are relative to the directory. On a local disk it is one
+// bytewise order of their keys, each with whether it holds what is asked for. On a local disk it is one
 // request, in which each directory is looked at; else one request for each 1,000
 // objects below dir, and a directory without objects is none. An error is the last
 // thing yielded, of kind ErrInvalid for a dir that is no key.
-func (s *Store) ListDirsHolding(ctx context.Context, dir Key, keys ...Key) iter.Seq2[DirHolding, error] {
+func (s *Store) ListDirsHolding(ctx context.Context, dir Key, what Holding) iter.Seq2[DirHolding, error] {
 	if dir != "" {
 		if _, err := s.full(dir); err != nil {
 			return func(yield func(DirHolding, error) bool) { yield(DirHolding{}, s.wrap("list", string(dir), err)) }
 		}
 	}
 	if l, ok := s.back.(holdingLister); ok {
-		return s.lookInto(ctx, l, dir, keys)
+		return s.lookInto(ctx, l, dir, what)
 	}
 	prefix := slashed(string(dir))
 	return func(yield func(DirHolding, error) bool) {
 		var d DirHolding // "" before the first
+		spoilt := false  // it holds one of None
+		done := func() bool {
+			d.Holds = d.Holds && !spoilt
+			return d.Key == "" || yield(d, nil)
+		}
 		for o, err := range s.List(ctx, prefix) {
 			if err != nil {
 				yield(DirHolding{}, err)
@@ -40,16 +50,15 @@ func (s *Store) ListDirsHolding(ctx context.Context, dir Key, keys ...Key) iter.
 				continue
 			}
 			if key := Key(prefix + elem); key != d.Key {
-				if d.Key != "" && !yield(d, nil) {
+				if !done() {
 					return
 				}
-				d = DirHolding{Key: key}
+				d, spoilt = DirHolding{Key: key}, false
 			}
-			d.Holds = d.Holds || holdsOneOf(rest, keys)
+			d.Holds = d.Holds || holdsOneOf(rest, what.Any)
+			spoilt = spoilt || holdsOneOf(rest, what.None)
 		}
-		if d.Key != "" {
-			yield(d, nil)
-		}
+		done()
 	}
 }
 
@@ -64,11 +73,11 @@ func holdsOneOf(object string, keys []Key) bool {
 }
 
 // lookInto asks a backend that knows a shorter way.
-func (s *Store) lookInto(ctx context.Context, l holdingLister, dir Key, keys []Key) iter.Seq2[DirHolding, error] {
+func (s *Store) lookInto(ctx context.Context, l holdingLister, dir Key, what Holding) iter.Seq2[DirHolding, error] {
 	return func(yield func(DirHolding, error) bool) {
 		var list []DirHolding
 		_, err := s.do(ctx, Request{Op: "list", Key: slashed(string(dir))}, func(ctx context.Context) (err error) {
-			list, err = l.dirsHolding(ctx, s.prefix+slashed(string(dir)), keys)
+			list, err = l.dirsHolding(ctx, s.prefix+slashed(string(dir)), what)
 			return err
 		})
 		for _, d := range list {

@@ -19,7 +19,7 @@ func TestListDirsHolding(t *testing.T) {
 	} {
 		for _, dir := range []store.Key{"", "runs"} {
 			for _, key := range []store.Key{
-				"r1/in/a", "r1-/in/ab", "r1.x/in/a/deep/er", "r2/in/b", "r3/x", "r3/links/a/=", "r4/links/b/a", "r5/inn/a", "top",
+				"r1/in/a", "r1-/in/ab", "r1.x/in/a/deep/er", "r2/in/b", "r3/x", "r3/links/a/=", "r4/links/b/a", "r5/inn/a", "r6/in/a", "r6/not/this/one", "r7/in/a", "r7/not/that", "top",
 			} {
 				if err := s.Put(t.Context(), slashedJoin(dir, key), nil); err != nil {
 					t.Fatal(err)
@@ -28,7 +28,7 @@ func TestListDirsHolding(t *testing.T) {
 		}
 		for _, dir := range []store.Key{"", "runs"} {
 			var got []string
-			for d, err := range s.ListDirsHolding(t.Context(), dir, "in/a", "links/a") {
+			for d, err := range s.ListDirsHolding(t.Context(), dir, store.Holding{Any: []store.Key{"in/a", "links/a"}, None: []store.Key{"not/this"}}) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -36,7 +36,7 @@ func TestListDirsHolding(t *testing.T) {
 					got = append(got, fmt.Sprint(d.Key.Base(), " ", d.Holds))
 				}
 			}
-			want := []string{"r1- false", "r1.x true", "r1 true", "r2 false", "r3 true", "r4 false", "r5 false"}
+			want := []string{"r1- false", "r1.x true", "r1 true", "r2 false", "r3 true", "r4 false", "r5 false", "r6 false", "r7 true"}
 			if !slices.Equal(got, want) {
 				t.Errorf("%s, in %q: %v, want %v", name, dir, got, want)
 			}
@@ -68,7 +68,7 @@ func TestListDirsHoldingOddities(t *testing.T) {
 	}
 	s := openStore(t, root)
 	n := 0
-	for d, err := range s.ListDirsHolding(t.Context(), "", "in/a") {
+	for d, err := range s.ListDirsHolding(t.Context(), "", store.Holding{Any: []store.Key{"in/a"}}) {
 		if err != nil || d.Holds {
 			t.Errorf("%v, %v", d, err)
 		}
@@ -77,7 +77,7 @@ func TestListDirsHoldingOddities(t *testing.T) {
 	if n != 2 {
 		t.Errorf("%d directories, want 2", n)
 	}
-	for _, err := range s.ListDirsHolding(t.Context(), "..", "in/a") {
+	for _, err := range s.ListDirsHolding(t.Context(), "..", store.Holding{Any: []store.Key{"in/a"}}) {
 		if err == nil {
 			t.Error("no error for a directory that is no key")
 		}

@@ -101,17 +101,21 @@ func (b *localBackend) readWhole(ctx context.Context, key string) ([]byte, error
 	return b.bucket.ReadFile(ctx, key)
 }
 
-func (b *localBackend) dirsHolding(ctx context.Context, dir string, keys []Key) ([]DirHolding, error) {
-	below := make([]string, len(keys))
-	for i, key := range keys {
-		below[i] = string(key)
-	}
-	found, err := b.bucket.DirsHolding(ctx, strings.TrimSuffix(dir, "/"), below)
+func (b *localBackend) dirsHolding(ctx context.Context, dir string, what Holding) ([]DirHolding, error) {
+	found, err := b.bucket.DirsHolding(ctx, strings.TrimSuffix(dir, "/"), texts(what.Any), texts(what.None))
 	list := make([]DirHolding, len(found))
 	for i, d := range found {
 		list[i] = DirHolding{Key: Key(dir + d.Elem), Holds: d.Holds}
 	}
 	return list, err
+}
+
+func texts(keys []Key) []string {
+	list := make([]string, len(keys))
+	for i, key := range keys {
+		list[i] = string(key)
+	}
+	return list
 }
 
 func (b *localBackend) write(ctx context.Context, key string, body []byte, cond condition) (Object, error) {

@@ -117,14 +117,20 @@ func (t *FileTracker) lastAttempt(ctx context.Context, run RunID) (int, error) {
 		if n, ok := attemptNumber(e.Key.Base()); ok {
 			last = max(last, n)
 		}
+		if e.Key.Base() == deletedDir {
+			return 0, &DeletedError{Run: run}
+		}
 	}
 	return last, nil
 }
 
 // Attempts lists the attempts of a run in the order of their numbers. A run
-// without any has none; see Exists.
+// without any has none; see Exists. One that was deleted is a *DeletedError.
 func (t *FileTracker) Attempts(ctx context.Context, run RunID) ([]Attempt, error) {
 	l, err := t.list(ctx, run, heirloomDir+"/"+attemptsDir)
+	if err == nil && l.deleted {
+		err = &DeletedError{Run: run}
+	}
 	if err != nil {
 		return nil, readError(run, err)
 	}

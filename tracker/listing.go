@@ -17,6 +17,7 @@ type listing struct {
 	descendants map[RunID]store.Key // text file of each child in the mirror
 	links       map[linkID]linkObject
 	attempts    map[int]attemptKeys
+	deleted     bool        // it holds a mark, see FileTracker.Hide
 	others      []store.Key // short objects that are no part of the run, or were moved aside
 	warnings    []Warning
 }
@@ -124,6 +125,10 @@ func (l *listing) addLink(o store.Object, source, artifact string) {
 }
 
 func (l *listing) addAttempt(key store.Key, number, name string) {
+	if number == deletedDir {
+		l.deleted = true
+		return
+	}
 	n, ok := attemptNumber(number)
 	if !ok {
 		l.warn(RuleAttemptForeign, key, "not the number of an attempt")

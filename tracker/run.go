@@ -10,11 +10,15 @@ import (
 )
 
 // Run returns everything about a run, from one listing and its records. A run
-// of which nothing is kept is store.ErrNotExist.
+// of which nothing is kept is store.ErrNotExist, and so is one that was deleted, as
+// a *DeletedError.
 func (t *FileTracker) Run(ctx context.Context, id RunID) (*Run, error) {
 	l, err := t.list(ctx, id, "")
 	if err != nil {
 		return nil, readError(id, err)
+	}
+	if l.deleted {
+		return nil, &DeletedError{Run: id}
 	}
 	if l.objects == 0 {
 		return nil, &store.Error{Op: "read run", Key: string(id), Kind: store.ErrNotExist}
@@ -106,7 +110,7 @@ func (t *FileTracker) Lineage(ctx context.Context, run RunID) (Lineage, error) {
 	if err := t.mayRead(ctx, run); err != nil {
 		return Lineage{}, readError(run, err)
 	}
-	root, err := t.scan(ctx)
+	root, err := t.present(ctx)
 	if err != nil {
 		return Lineage{}, readError(run, err)
 	}

@@ -62,6 +62,16 @@ func (t *FileTracker) scan(ctx context.Context) (*rootScan, error) {
 	return root, nil
 }
 
+// present is scan without the runs that were deleted.
+func (t *FileTracker) present(ctx context.Context) (*rootScan, error) {
+	root, err := t.scan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(root.runs, func(_ RunID, l *listing) bool { return l.deleted })
+	return root, nil
+}
+
 // enter begins a directory of the root.
 func (r *rootScan) enter(name string) *listing {
 	id, err := DecodeRunID(name)
@@ -117,8 +127,11 @@ func (t *FileTracker) runIDs(ctx context.Context, parent RunID) ([]RunID, error)
 		return nil, err
 	}
 	var ids []RunID
-	marks := []store.Key{store.Key(sourcesDir).Join(parent.Encode()), store.Key(heirloomDir).Join(linksDir, parent.Encode())}
-	for d, err := range t.s.ListDirsHolding(ctx, "", marks...) {
+	children := store.Holding{
+		Any:  []store.Key{store.Key(sourcesDir).Join(parent.Encode()), store.Key(heirloomDir).Join(linksDir, parent.Encode())},
+		None: []store.Key{store.Key(heirloomDir).Join(attemptsDir, deletedDir)},
+	}
+	for d, err := range t.s.ListDirsHolding(ctx, "", children) {
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +194,7 @@ func (t *FileTracker) runs(ctx context.Context, parent RunID) iter.Seq2[*Run, er
 			yield(nil, err)
 			return
 		}
-		root, err := t.scan(ctx)
+		root, err := t.present(ctx)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -253,7 +266,7 @@ func (t *FileTracker) edges(ctx context.Context) (*EdgeSet, error) {
 	if err := t.readable(ctx); err != nil {
 		return nil, err
 	}
-	root, err := t.scan(ctx)
+	root, err := t.present(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -30,8 +30,9 @@ type Survey struct {
 type Print [16]byte
 
 // Surveys yields every run of the root, in bytewise order of the encoded ids, from
-// one listing, which makes one request for each 1,000 objects. What is no run is
-// passed over and handed to Options.Warn. An error is the last thing yielded.
+// one listing, which makes one request for each 1,000 objects. Runs that were
+// deleted are passed over; what is no run too, and handed to Options.Warn. An error is
+// the last thing yielded.
 func (t *FileTracker) Surveys(ctx context.Context) iter.Seq2[*Survey, error] {
 	return t.SurveysBetween(ctx, "", "")
 }
@@ -52,7 +53,7 @@ func (t *FileTracker) SurveysBetween(ctx context.Context, after, last string) it
 const dirEnd = "0"
 
 // Survey lists one run: one request for each 1,000 of its objects. A run of which
-// nothing is kept is store.ErrNotExist.
+// nothing is kept, or that was deleted, is store.ErrNotExist.
 func (t *FileTracker) Survey(ctx context.Context, run RunID) (*Survey, error) {
 	if err := t.mayRead(ctx, run); err != nil {
 		return nil, readError(run, err)
@@ -135,13 +136,14 @@ func (s *surveyor) enter(t *FileTracker, dir string) {
 	s.current, s.sum = &Survey{ID: id, objects: newListing(id)}, sha256.New()
 }
 
-// leave ends the run that is being gathered, if there is one.
+// leave ends the run that is being gathered, if there is one that was not deleted.
 func (s *surveyor) leave() *Survey {
 	done := s.current
-	if done != nil {
-		copy(done.Print[:], s.sum.Sum(nil))
-	}
 	s.current = nil
+	if done == nil || done.objects.deleted {
+		return nil
+	}
+	copy(done.Print[:], s.sum.Sum(nil))
 	return done
 }
 

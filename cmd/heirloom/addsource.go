@@ -46,7 +46,12 @@ func newAddSource(a *app) *cobra.Command {
 }
 
 // source reads RUN or RUN#ARTIFACT. Run ids may hold "#" themselves, so the whole is tried as a run first.
+// An alias may mean either.
 func (p place) source(ctx context.Context, text string) (tracker.Source, error) {
+	text, err := p.expand(ctx, text)
+	if err != nil {
+		return tracker.Source{}, err
+	}
 	cut := strings.LastIndexByte(text, '#')
 	if cut < 0 {
 		id, err := p.writable(ctx, text)

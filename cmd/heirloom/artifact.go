@@ -35,7 +35,12 @@ type made struct {
 func (m made) id() string { return string(m.run) + "#" + m.Name }
 
 // madeBy lists what a run made, sorted by name; or with RUN#NAME the one artifact. Both may hold "#" themselves.
+// A text that begins with @ is an alias of a run or an artifact.
 func (p place) madeBy(ctx context.Context, text string) ([]made, error) {
+	text, err := p.expand(ctx, text)
+	if err != nil {
+		return nil, err
+	}
 	var problem error
 	for i := strings.IndexByte(text, '#'); i > 0; i = nextHash(text, i) {
 		list, err := p.allOf(ctx, text[:i])

@@ -70,7 +70,7 @@ func splitChoice(text string) (string, choice) {
 		any.path = strings.TrimSuffix(path, "/")
 		return name, any
 	}
-	if name, digits, ok := cutLast(text, "@"); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
+	if name, digits, ok := cutLast(text, "@"); ok && name != "" && digits != "" && strings.Trim(digits, "0123456789") == "" {
 		if step, err := strconv.ParseInt(digits, 10, 64); err == nil {
 			any.step = step
 			return name, any

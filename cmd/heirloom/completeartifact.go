@@ -17,6 +17,9 @@ func (a *app) completeArtifacts(c *cobra.Command, _ []string, typed string) ([]s
 		return nil, directive
 	}
 	run, _, named := strings.Cut(typed, "#")
+	if name, isAlias := strings.CutPrefix(typed, "@"); isAlias && !named {
+		return prefixed("@", p.aliasesLike(ctx, name)), directive
+	}
 	if !named {
 		return matching(ctx, p.tracker, typed), directive | cobra.ShellCompDirectiveNoSpace
 	}

@@ -30,16 +30,35 @@ func (a *app) completeRun(c *cobra.Command, _ []string, typed string) ([]string,
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+	if name, isAlias := strings.CutPrefix(typed, "@"); isAlias {
+		return prefixed("@", p.aliasesLike(ctx, name)), cobra.ShellCompDirectiveNoFileComp
+	}
 	return matching(ctx, p.tracker, typed), cobra.ShellCompDirectiveNoFileComp
+}
+
+func prefixed(prefix string, names []string) []string {
+	for i, name := range names {
+		names[i] = prefix + name
+	}
+	return names
 }
 
 // matching lists the ids that begin with what was typed, or else the short names that do.
 func matching(ctx context.Context, t *tracker.FileTracker, typed string) []string {
-	var ids, names []string
+	var runs []tracker.RunID
 	for id, err := range t.RunIDs(ctx, "") {
 		if err != nil {
 			break
 		}
+		runs = append(runs, id)
+	}
+	return beginning(runs, typed)
+}
+
+// beginning is matching among given ids.
+func beginning(runs []tracker.RunID, typed string) []string {
+	var ids, names []string
+	for _, id := range runs {
 		if strings.HasPrefix(string(id), typed) {
 			ids = append(ids, string(id))
 		}

@@ -175,6 +175,8 @@ func advice(err error) string {
 		return "see heirloom runs --help"
 	case errors.Is(err, runner.ErrNotFound), errors.Is(err, runner.ErrNotExecutable):
 		return ""
+	case tracker.IsDeleted(err):
+		return "heirloom rm --undo restores it"
 	case errors.Is(err, runner.ErrRefused):
 		return "see --resume and --force in heirloom run --help"
 	case errors.Is(err, store.ErrUnavailable):

@@ -76,6 +76,11 @@ func (a *app) refresh(ctx context.Context, p place, x *index.Index, f freshness)
 		_, err = x.Refresh(ctx)
 	case outdated(p, x, asOf):
 		_, err = x.CatchUp(ctx)
+	default:
+		return nil
+	}
+	if err == nil {
+		err = x.CatchUpAliases(ctx, p.aliases())
 	}
 	return err
 }
@@ -121,7 +126,9 @@ func (a *app) instead(ctx context.Context, p place, broken *index.Index, cause e
 	if err != nil {
 		return broken, err
 	}
-	_, err = x.Refresh(ctx)
+	if _, err = x.Refresh(ctx); err == nil {
+		err = x.CatchUpAliases(ctx, p.aliases())
+	}
 	return x, err
 }
 

@@ -17,7 +17,7 @@ import (
 const lineageHelp = `Ask where something came from (--up), what came of it (--down), or both.
 
 NODE is a run (its id or any unique part of it), an artifact RUN#ARTIFACT, or an
-input: name@version, a URI, or a file. An edge points from the source to the run
+input: name@version, a URI, or a file; or @ALIAS. An edge points from the source to the run
 that used it, and carries the name of the artifact that was used. A dataset leads up
 to the run that staged it.`
 
@@ -88,8 +88,18 @@ func (a *app) runLineage(c *cobra.Command, text string, q lineage.Query, f fresh
 		return err
 	}
 	var sub *lineage.Subgraph
+	var complete *render.Completeness
+	if text, err = p.expand(c.Context(), text); err != nil {
+		return err
+	}
 	err = a.ask(c.Context(), c, p, f, func(x *index.Index) error {
-		sub, err = a.relations(c.Context(), p, x, text, q, f)
+		if sub, err = a.relations(c.Context(), p, x, text, q, f); err != nil {
+			return err
+		}
+		if err := p.annotate(c.Context(), x, sub.Nodes); err != nil {
+			return err
+		}
+		complete, err = a.completeness(c.Context(), x)
 		return err
 	})
 	if err != nil {
@@ -101,7 +111,12 @@ func (a *app) runLineage(c *cobra.Command, text string, q lineage.Query, f fresh
 	style := a.style(a.stdout)
 	options := a.eventOptions(c.Context(), p, "")
 	style.All, style.Nodes, style.OpenLineage = form.all, form.nodes, &options
-	return render.Lineage(a.stdout, sub, format, style)
+	style.Completeness = complete
+	if err := render.Lineage(a.stdout, sub, format, style); err != nil {
+		return err
+	}
+	a.noteCompleteness(complete)
+	return nil
 }
 
 // node loads the graph and finds the node that text names in it.

@@ -3,18 +3,22 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/heirloom-ml/heirloom/lineage"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
-// findRun is the run that text names: its id, or any part that no other run has. An unknown one is
+// findRun is the run that text names: its id, any part that no other run has, or @ALIAS. An unknown one is
 // store.ErrNotExist and names what is near; several are store.ErrConflict and list them.
 func (p place) findRun(ctx context.Context, text string) (tracker.RunID, error) {
 	if text == "" {
 		_, err := tracker.ParseRunID(text)
 		return "", err
+	}
+	if strings.HasPrefix(text, "@") {
+		return p.aliasedRun(ctx, text)
 	}
 	id, err := p.tracker.Find(ctx, text)
 	if !errors.Is(err, store.ErrNotExist) {
@@ -28,6 +32,15 @@ func (p place) findRun(ctx context.Context, text string) (tracker.RunID, error) 
 		err = near
 	}
 	return "", &advised{err: err, advice: p.whereToLook(graph)}
+}
+
+// aliasedRun is the run that @NAME means. One that means an artifact is none: store.ErrInvalid.
+func (p place) aliasedRun(ctx context.Context, text string) (tracker.RunID, error) {
+	meant, err := p.meaning(ctx, text[1:])
+	if err == nil && meant.Artifact != "" {
+		err = invalidf("%s means an artifact, %s, and a run is wanted", text, meant.Node)
+	}
+	return meant.Run(), err
 }
 
 // whereToLook is the advice for a name that fits nothing: the list of runs, or the place where there are none.

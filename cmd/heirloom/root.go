@@ -61,9 +61,9 @@ func newRoot(a *app) *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: "record", Title: "Record:"}, &cobra.Group{ID: "follow", Title: "Follow jobs:"}, &cobra.Group{ID: "ask", Title: "Ask:"}, &cobra.Group{ID: "move", Title: "Move bytes:"}, &cobra.Group{ID: "else", Title: "Else:"})
 	addGroup(root, "record", newDemo(a), newInit(a), newRun(a), newRerun(a), newStart(a), newBeat(a), newFinish(a), newAdd(a))
 	addGroup(root, "follow", newJobs(a), newStatus(a), newLogs(a), newWait(a), newCancel(a), newDelete(a), newDescribe(a), newSchedulers(a), newRunopts(a), newComponents(a))
-	addGroup(root, "ask", newRuns(a), newShow(a), newLineage(a), newSQL(a), newIndex(a), newCatalog(a))
+	addGroup(root, "ask", newRuns(a), newShow(a), newLineage(a), newAlias(a), newSQL(a), newIndex(a), newCatalog(a))
 	addGroup(root, "move", newArtifact(a), newCheckpoint(a), newDataset(a), newStore(a))
-	addGroup(root, "else", newOpenLineage(a), newDoctor(a), newFsck(a), newConfig(a), newVersion(a))
+	addGroup(root, "else", newOpenLineage(a), newDoctor(a), newFsck(a), newRm(a), newConfig(a), newVersion(a))
 	root.AddCommand(newDemoStep(a), newSlurmBatch(a), newSlurmTask(a), newRanks(a), newSupervise(a))
 	root.AddCommand(torchxCommands(a)...)
 	root.SetHelpCommand(newHelp())
@@ -204,7 +204,7 @@ func atLeastOne(name string) cobra.PositionalArgs {
 func completeFormats(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	offered := documentFormats()
 	switch c.Name() {
-	case "runs", "jobs", "list", "status", "schedulers", "components", "builtins", "show", "explain", "ls", "du", "verify", "prune", "head", "check", "sql":
+	case "runs", "jobs", "list", "status", "schedulers", "components", "builtins", "show", "explain", "ls", "du", "verify", "prune", "head", "check", "sql", "set", "history", "rm":
 		offered = render.ListFormats
 	case "lineage":
 		offered = render.LineageFormats

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
+	"github.com/heirloom-ml/heirloom/lineage/alias"
 	"github.com/heirloom-ml/heirloom/lineage/filter"
 	"github.com/heirloom-ml/heirloom/lineage/index"
 	"github.com/heirloom-ml/heirloom/runner"
@@ -103,8 +104,17 @@ func (a *app) runRuns(c *cobra.Command, q runsQuery) error {
 		return err
 	}
 	var runs []*tracker.Run
+	var aliases []alias.Alias
+	var complete *render.Completeness
 	err = a.ask(c.Context(), c, p, q.freshness, func(x *index.Index) error {
-		runs, err = p.runs(c.Context(), x, q, query)
+		if aliases, err = x.Aliases(c.Context()); err != nil {
+			return err
+		}
+		query.Where = resolveAliases(query.Where, aliases)
+		if runs, err = p.runs(c.Context(), x, q, query); err != nil {
+			return err
+		}
+		complete, err = a.completeness(c.Context(), x)
 		return err
 	})
 	if err != nil {
@@ -118,10 +128,27 @@ func (a *app) runRuns(c *cobra.Command, q runsQuery) error {
 		}
 		a.note("no %sruns in %s", such, p.trackerURL())
 	}
-	if q.fields != nil {
-		return a.printList(render.RunFields(runs, q.fields), format)
+	list := q.list(runs, aliases)
+	list.AddCompleteness(complete)
+	if err := a.printList(list, format); err != nil {
+		return err
 	}
-	return a.printList(render.Runs(runs), format)
+	a.noteCompleteness(complete)
+	return nil
+}
+
+// list is what is printed of runs.
+func (q *runsQuery) list(runs []*tracker.Run, aliases []alias.Alias) render.List {
+	if q.fields != nil {
+		return render.RunFields(runs, q.fields)
+	}
+	ids := make([]tracker.RunID, len(runs))
+	for i, run := range runs {
+		ids[i] = run.ID
+	}
+	list := render.Runs(runs)
+	list.AddAliases(ids, render.NewRunAliases(aliases))
+	return list
 }
 
 // check refuses what cannot be asked for, and turns states into their written form.

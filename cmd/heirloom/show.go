@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
+	"github.com/heirloom-ml/heirloom/lineage/alias"
 	"github.com/heirloom-ml/heirloom/lineage/index"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
@@ -50,36 +51,45 @@ func (a *app) runShow(c *cobra.Command, text string, metrics bool) error {
 	if err != nil {
 		return err
 	}
-	run, err := a.shownRun(c.Context(), c, p, text)
-	if err == nil {
-		return render.Show(a.stdout, run, format, a.style(a.stdout))
+	if text, err = p.expand(c.Context(), text); err != nil {
+		return err
 	}
-	if !errors.Is(err, store.ErrNotExist) {
+	run, aliases, err := a.shownRun(c.Context(), c, p, text)
+	if err == nil {
+		return render.Show(a.stdout, run, render.NewRunAliases(aliases).Names(run.ID), format, a.style(a.stdout))
+	}
+	if !errors.Is(err, store.ErrNotExist) || tracker.IsDeleted(err) {
 		return err
 	}
 	return a.showOther(c.Context(), p, text, format)
 }
 
-// shownRun reads a run with all its children. An index serves to find it by a part of its id, and to know the children
+// shownRun reads a run with all its children, and aliases. An index serves to find it by a part of its id, and to know the children
 // that the run's own directory lacks, which are those that TorchX wrote early; where there is none, the root is listed.
-func (a *app) shownRun(ctx context.Context, c *cobra.Command, p place, text string) (*tracker.Run, error) {
+func (a *app) shownRun(ctx context.Context, c *cobra.Command, p place, text string) (*tracker.Run, []alias.Alias, error) {
 	x := a.knownIndex(ctx, c, p)
 	if x == nil {
-		return p.listedRun(ctx, text)
+		run, err := p.listedRun(ctx, text)
+		if err != nil {
+			return nil, nil, err
+		}
+		aliases, err := p.aliases().List(ctx)
+		return run, aliases, err
 	}
 	defer x.Close()
 	id, err := p.knownRun(ctx, x, text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	run, err := p.tracker.Run(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if run.Children, err = p.children(ctx, x, run); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return run, nil
+	aliases, err := x.Aliases(ctx)
+	return run, aliases, err
 }
 
 // children joins what an index and a run's own directory know of its children. Those that the directory alone knows are
@@ -97,11 +107,11 @@ func (p place) children(ctx context.Context, x *index.Index, run *tracker.Run) (
 		if slices.Contains(children, child) {
 			continue
 		}
-		there, err := p.tracker.Exists(ctx, child)
-		if err != nil {
+		_, err := p.tracker.Survey(ctx, child)
+		if err != nil && !errors.Is(err, store.ErrNotExist) {
 			return nil, err
 		}
-		if there {
+		if err == nil {
 			children = append(children, child)
 		}
 	}

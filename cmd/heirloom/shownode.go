@@ -13,6 +13,8 @@ type shownNode struct {
 	ID       string            `json:"id"`
 	Kind     lineage.Kind      `json:"kind"`
 	Missing  bool              `json:"missing"` // others used it, but it has no record here
+	Deleted  bool              `json:"deleted,omitempty"`
+	Aliases  []string          `json:"aliases,omitempty"`
 	Run      string            `json:"run,omitempty"`
 	Artifact string            `json:"artifact,omitempty"`
 	Path     string            `json:"path,omitempty"`
@@ -38,6 +40,14 @@ func (a *app) showOther(ctx context.Context, p place, text string, format render
 	if err != nil {
 		return err
 	}
+	aliases, err := p.aliases().List(ctx)
+	if err != nil {
+		return err
+	}
+	nameNodes(sub.Nodes, aliases)
+	if err := p.markDeleted(ctx, sub.Nodes); err != nil {
+		return err
+	}
 	shown := newShownNode(node, graph)
 	if format == render.JSON || format == render.JSONL {
 		return render.Document(a.stdout, shown, format)
@@ -47,7 +57,7 @@ func (a *app) showOther(ctx context.Context, p place, text string, format render
 
 func newShownNode(n *lineage.Node, graph *lineage.Graph) shownNode {
 	shown := shownNode{
-		ID: n.ID, Kind: n.Kind, Missing: n.Missing, Run: n.Owner, Artifact: n.Artifact,
+		ID: n.ID, Kind: n.Kind, Missing: n.Missing, Deleted: n.Deleted, Aliases: n.Aliases, Run: n.Owner, Artifact: n.Artifact,
 		Name: n.Name, Version: n.Version, URI: n.URI, Digest: n.Digest, UsedBy: []string{},
 	}
 	if record := n.Record(); record != nil {
@@ -72,6 +82,12 @@ func (n shownNode) list() render.List {
 	}
 	if n.Missing {
 		l.Rows = append(l.Rows, []any{"missing", true})
+	}
+	if n.Deleted {
+		l.Rows = append(l.Rows, []any{"deleted", true})
+	}
+	for _, alias := range n.Aliases {
+		l.Rows = append(l.Rows, []any{"alias", alias})
 	}
 	for key, value := range n.Metadata.All() {
 		l.Rows = append(l.Rows, []any{"metadata." + key, value})

@@ -6,19 +6,31 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/tracker"
 )
 
 // Alias is what a name means, or meant.
 type Alias struct {
-	Name   string    `json:"name"`
-	Node   string    `json:"node"`   // full id of a run, RUN#ARTIFACT or the id of an input; "" = removed
-	Number int64     `json:"number"` // from 1; the highest counts
-	Time   time.Time `json:"time"`   // when it was set, by the clock of who did
-	User   string    `json:"user"`   // who set it, "" where that is not known
-	Reason string    `json:"reason,omitempty"`
+	Name string `json:"name"`
+	Node string `json:"node"` // full id of a run, or RUN#ARTIFACT; "" = removed
+	// Artifact is what follows the run and "#" in Node, "" where the run itself is meant.
+	Artifact string    `json:"artifact,omitempty"`
+	Number   int64     `json:"number"` // from 1; the highest counts
+	Time     time.Time `json:"time"`   // when it was set, by the clock of who did
+	User     string    `json:"user"`   // who set it, "" where that is not known
+	Reason   string    `json:"reason,omitempty"`
+}
+
+// Run is the id of the run that is meant, or whose artifact is; "" = removed.
+func (a Alias) Run() tracker.RunID {
+	if a.Artifact == "" {
+		return tracker.RunID(a.Node)
+	}
+	return tracker.RunID(strings.TrimSuffix(a.Node, "#"+a.Artifact))
 }
 
 // Removed says whether the name means nothing any more.
@@ -53,10 +65,11 @@ func CheckName(name string) error {
 
 // record is the body of an object.
 type record struct {
-	Node   string    `json:"node"`
-	Time   time.Time `json:"time"`
-	User   string    `json:"user,omitempty"`
-	Reason string    `json:"reason,omitempty"`
+	Node     string    `json:"node"`
+	Artifact string    `json:"artifact,omitempty"`
+	Time     time.Time `json:"time"`
+	User     string    `json:"user,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
 }
 
 func (s *Set) key(name string, number int64) store.Key {
@@ -77,5 +90,5 @@ func parse(name string, number int64, body []byte) (Alias, error) {
 	if err := json.Unmarshal(body, &r); err != nil {
 		return Alias{}, &store.Error{Op: "read alias", Key: fmt.Sprintf("%s, number %d", name, number), Kind: store.ErrCorrupt, Err: err}
 	}
-	return Alias{Name: name, Node: r.Node, Number: number, Time: r.Time, User: r.User, Reason: r.Reason}, nil
+	return Alias{Name: name, Node: r.Node, Artifact: r.Artifact, Number: number, Time: r.Time, User: r.User, Reason: r.Reason}, nil
 }

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/heirloom-ml/heirloom/lineage/alias"
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/tracker"
 )
 
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -25,7 +27,8 @@ func newSet(t *testing.T) (*alias.Set, *store.Store) {
 
 func set(t *testing.T, aliases *alias.Set, name, node string) alias.Alias {
 	t.Helper()
-	a, err := aliases.Set(t.Context(), name, alias.Change{Node: node, User: "ann"})
+	run, artifact, _ := strings.Cut(node, "#")
+	a, err := aliases.Set(t.Context(), name, alias.Change{Run: tracker.RunID(run), Artifact: artifact, User: "ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,13 +40,16 @@ func TestSetMovesAnAlias(t *testing.T) {
 	set(t, aliases, "prod", "local://torchx/a")
 	set(t, aliases, "prod", "local://torchx/b#model")
 	again := set(t, aliases, "prod", "local://torchx/b#model")
-	want := alias.Alias{Name: "prod", Node: "local://torchx/b#model", Number: 2, Time: now, User: "ann"}
+	want := alias.Alias{Name: "prod", Node: "local://torchx/b#model", Artifact: "model", Number: 2, Time: now, User: "ann"}
 	got, err := aliases.Get(t.Context(), "prod")
 	if err != nil || got != want || again != want {
 		t.Errorf("alias is %+v (set again %+v), error %v, want %+v", got, again, err, want)
 	}
+	if run := got.Run(); run != "local://torchx/b" {
+		t.Errorf("run %s", run)
+	}
 	body, err := s.Get(t.Context(), "heirloom/aliases/prod/00000000000000000002")
-	if golden := `{"node":"local://torchx/b#model","time":"2026-11-20T12:00:00Z","user":"ann"}` + "\n"; err != nil || string(body) != golden {
+	if golden := `{"node":"local://torchx/b#model","artifact":"model","time":"2026-11-20T12:00:00Z","user":"ann"}` + "\n"; err != nil || string(body) != golden {
 		t.Errorf("record %s, error %v, want %s", body, err, golden)
 	}
 }
@@ -51,13 +57,13 @@ func TestSetMovesAnAlias(t *testing.T) {
 func TestIfCurrent(t *testing.T) {
 	aliases, _ := newSet(t)
 	nothing, a, b := "", "a", "b"
-	if _, err := aliases.Set(t.Context(), "best", alias.Change{Node: "a", IfCurrent: &nothing}); err != nil {
+	if _, err := aliases.Set(t.Context(), "best", alias.Change{Run: "a", IfCurrent: &nothing}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := aliases.Set(t.Context(), "best", alias.Change{Node: "c", IfCurrent: &b}); !errors.Is(err, store.ErrConflict) {
+	if _, err := aliases.Set(t.Context(), "best", alias.Change{Run: "c", IfCurrent: &b}); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("error %v, want ErrConflict", err)
 	}
-	if _, err := aliases.Set(t.Context(), "best", alias.Change{Node: "c", IfCurrent: &a}); err != nil {
+	if _, err := aliases.Set(t.Context(), "best", alias.Change{Run: "c", IfCurrent: &a}); err != nil {
 		t.Error(err)
 	}
 }
@@ -71,7 +77,7 @@ func TestIfCurrentHasOneWinner(t *testing.T) {
 		errs := make([]error, 16)
 		for i := range errs {
 			wg.Go(func() {
-				_, errs[i] = aliases.Set(t.Context(), "best", alias.Change{Node: fmt.Sprintf("r%d-%d", round, i), IfCurrent: &from})
+				_, errs[i] = aliases.Set(t.Context(), "best", alias.Change{Run: tracker.RunID(fmt.Sprintf("r%d-%d", round, i)), IfCurrent: &from})
 			})
 		}
 		wg.Wait()
@@ -122,7 +128,7 @@ func TestRemoveKeepsHistory(t *testing.T) {
 func TestNames(t *testing.T) {
 	aliases, _ := newSet(t)
 	for _, name := range []string{"", ".x", "-x", "a/b", "..", "a b", "é", "a\nb", "@x", string(make([]byte, 101))} {
-		if _, err := aliases.Set(t.Context(), name, alias.Change{Node: "a"}); !errors.Is(err, store.ErrInvalid) {
+		if _, err := aliases.Set(t.Context(), name, alias.Change{Run: "a"}); !errors.Is(err, store.ErrInvalid) {
 			t.Errorf("%q: error %v, want ErrInvalid", name, err)
 		}
 	}
@@ -145,7 +151,7 @@ func TestRequests(t *testing.T) {
 	}{
 		"get":  {func() error { _, err := aliases.Get(t.Context(), "prod"); return err }, 2},
 		"list": {func() error { _, err := aliases.List(t.Context()); return err }, 3},
-		"set":  {func() error { _, err := aliases.Set(t.Context(), "prod", alias.Change{Node: "z"}); return err }, 3},
+		"set":  {func() error { _, err := aliases.Set(t.Context(), "prod", alias.Change{Run: "z"}); return err }, 3},
 	} {
 		before := s.Stats().Total()
 		if err := tt.do(); err != nil {

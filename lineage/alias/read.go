@@ -4,9 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/heirloom-ml/heirloom/store"
 )
+
+// readsAtOnce is how many records are read side by side.
+const readsAtOnce = 16
 
 // Get returns what a name means: one listing and one read. A name that means nothing, or nothing any more, is
 // store.ErrNotExist.
@@ -74,8 +81,17 @@ func (s *Set) History(ctx context.Context, name string) ([]Alias, error) {
 
 // List returns what every alias means, by name, those left out that were removed: one listing, and one read each.
 func (s *Set) List(ctx context.Context) ([]Alias, error) {
-	newest := map[string]int64{}
-	var order []string
+	list, err := s.Since(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list, Alias.Removed), nil
+}
+
+// Since returns what every alias means, or that it was removed, by name: one listing, and one read for each whose
+// number differs from that in known. Those it has not read have a name and a number alone.
+func (s *Set) Since(ctx context.Context, known map[string]int64) ([]Alias, error) {
+	list := []Alias{}
 	for o, err := range s.s.List(ctx, string(s.dir)+"/") {
 		if err != nil {
 			return nil, fmt.Errorf("list aliases: %w", err)
@@ -84,20 +100,23 @@ func (s *Set) List(ctx context.Context) ([]Alias, error) {
 		if n == 0 || o.Key != s.key(name, n) {
 			continue // not ours
 		}
-		if newest[name] == 0 {
-			order = append(order, name)
-		}
-		newest[name] = max(newest[name], n)
-	}
-	list := []Alias{}
-	for _, name := range order {
-		a, err := s.read(ctx, name, newest[name])
-		if err != nil {
-			return nil, err
-		}
-		if !a.Removed() {
-			list = append(list, a)
+		if last := len(list) - 1; last >= 0 && list[last].Name == name {
+			list[last].Number = n // a listing is sorted, and so has each alias in one piece
+		} else {
+			list = append(list, Alias{Name: name, Number: n})
 		}
 	}
-	return list, nil
+	slices.SortFunc(list, func(a, b Alias) int { return strings.Compare(a.Name, b.Name) })
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(readsAtOnce)
+	for i, a := range list {
+		if known[a.Name] == a.Number {
+			continue
+		}
+		group.Go(func() (err error) {
+			list[i], err = s.read(ctx, a.Name, a.Number)
+			return err
+		})
+	}
+	return list, group.Wait()
 }

@@ -102,6 +102,7 @@ func properties(e Entity) []property {
 			{"output_dir", Text, []string{"artifact_uri"}},
 			{"git_commit", Text, nil},
 			{"git_branch", Text, nil},
+			{AliasField, Text, []string{"aliases"}},
 		}
 	case Artifacts:
 		return []property{

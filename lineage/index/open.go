@@ -23,7 +23,7 @@ import (
 )
 
 // version is that of schema.sql and indexes.sql. A file of another version is made anew.
-const version = 3
+const version = 4
 
 var (
 	//go:embed schema.sql

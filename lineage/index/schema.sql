@@ -95,3 +95,14 @@ CREATE TABLE link (
 CREATE TABLE seen (
   name TEXT PRIMARY KEY
 ) WITHOUT ROWID, STRICT;
+
+-- What each alias means, with the number under which the store keeps that.
+CREATE TABLE alias (
+  name     TEXT PRIMARY KEY,
+  number   INTEGER NOT NULL,
+  node     TEXT NOT NULL, -- '' = it was removed
+  artifact TEXT NOT NULL, -- what follows the run in node; '' = the run itself
+  time     INTEGER,
+  user     TEXT NOT NULL,
+  reason   TEXT NOT NULL
+) WITHOUT ROWID, STRICT;

@@ -58,6 +58,9 @@ func (c *Checkpoint) Complete() bool { return c.Reason == "" }
 // IsFile says whether the checkpoint is one file of that name.
 func (c *Checkpoint) IsFile() bool { return len(c.Files) == 1 && c.Files[0].Key == c.Path }
 
+// Markers are the keys of the files without which no reader takes the checkpoint for whole.
+func (c *Checkpoint) Markers() []store.Key { return slices.Clone(c.markers) }
+
 // Compare orders checkpoints from the oldest to the newest: those without a step first, by the time they were written;
 // then by step, as numbers. Equal ones are in the order of their paths.
 func Compare(a, b *Checkpoint) int {

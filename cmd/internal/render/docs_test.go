@@ -11,6 +11,7 @@ import (
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 	"github.com/heirloom-ml/heirloom/lineage"
+	"github.com/heirloom-ml/heirloom/lineage/alias"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/store/checkpoint"
 	"github.com/heirloom-ml/heirloom/tracker"
@@ -62,12 +63,20 @@ func fields(v any, path string, found map[string]bool) {
 
 func TestJSONFieldsAreDocumented(t *testing.T) {
 	tests := map[string]func(*bytes.Buffer) error{
-		"runs": func(b *bytes.Buffer) error { return render.Runs(runList()).Write(b, render.JSON, render.Style{}) },
-		"show": func(b *bytes.Buffer) error { return render.Show(b, samples()[eval], render.JSON, render.Style{}) },
+		"runs": func(b *bytes.Buffer) error {
+			list := render.Runs(runList())
+			list.AddAliases([]tracker.RunID{eval, eval, eval, eval}, render.NewRunAliases([]alias.Alias{{Name: "best", Node: eval}}))
+			list.AddCompleteness(&render.Completeness{})
+			return list.Write(b, render.JSON, render.Style{})
+		},
+		"show": func(b *bytes.Buffer) error {
+			return render.Show(b, samples()[eval], []string{"best"}, render.JSON, render.Style{})
+		},
 		"lineage": func(b *bytes.Buffer) error {
 			sub := closure(t, pipeline(), tune+"#model.gob", lineage.Query{})
+			sub.Nodes[0].Aliases = []string{"best"}
 			sub.Warnings = []tracker.Warning{{Key: "k", Reason: "r"}}
-			return render.Lineage(b, sub, render.JSON, render.Style{})
+			return render.Lineage(b, sub, render.JSON, render.Style{Completeness: &render.Completeness{}})
 		},
 	}
 	tests["show --metrics"] = func(b *bytes.Buffer) error {
@@ -76,12 +85,16 @@ func TestJSONFieldsAreDocumented(t *testing.T) {
 	object := render.Entry{Path: "a", URL: "file:///a", Entry: store.Entry{Object: store.Object{Key: "a", Size: 1, Version: "v", Modified: time.Unix(1, 0)}}}
 	used := render.Usage{Path: "a", URL: "file:///a", Objects: 1, Bytes: 1}
 	saved := render.Checkpoint{Path: "a", Checkpoint: &checkpoint.Checkpoint{Metrics: map[string]float64{"loss": 1}}}
+	removals := render.Removals([]render.Removal{{}})
+	removals.AddDryRun(true)
 	for name, list := range map[string]render.List{
 		"store ls":         render.Entries([]render.Entry{object}, false),
 		"artifact ls":      render.Artifacts([]render.Artifact{{Run: eval}}),
 		"artifact verify":  render.Checks([]render.Check{{Run: eval}}),
 		"store du":         render.Usages([]render.Usage{used}, used, 0, false),
 		"fsck":             render.Fsck(&tracker.FsckReport{Findings: []tracker.Finding{{Rule: tracker.RuleFormat}}}),
+		"alias":            render.Aliases([]alias.Alias{{}}),
+		"rm":               removals,
 		"checkpoint ls":    render.Checkpoints([]render.Checkpoint{saved}),
 		"checkpoint prune": render.Prune([]render.Pruned{{Checkpoint: saved, Why: []string{"pinned"}}}, true),
 	} {

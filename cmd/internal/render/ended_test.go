@@ -27,7 +27,7 @@ func TestEndOfTheLastAttempt(t *testing.T) {
 			r := run("local://torchx/x", "FAILED", 0, meta(tracker.KeyExitCode, int64(0), tracker.KeySignal, "SIGINT"))
 			r.Attempts = tt.attempts
 			var out bytes.Buffer
-			if err := render.Show(&out, r, render.Table, render.Style{}); err != nil {
+			if err := render.Show(&out, r, nil, render.Table, render.Style{}); err != nil {
 				t.Fatal(err)
 			}
 			head, _, _ := strings.Cut(out.String(), "\n\n")

@@ -184,7 +184,7 @@ func TestFloatsThatJSONCannotWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, print := range []func(*bytes.Buffer) error{
-		func(b *bytes.Buffer) error { return render.Show(b, r, render.JSON, render.Style{}) },
+		func(b *bytes.Buffer) error { return render.Show(b, r, nil, render.JSON, render.Style{}) },
 		func(b *bytes.Buffer) error {
 			return render.Runs([]*tracker.Run{r}).Write(b, render.JSON, render.Style{})
 		},

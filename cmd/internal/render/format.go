@@ -64,7 +64,8 @@ type Style struct {
 	All      bool // a tree draws each node, also those that are alike
 	Nodes    bool // a lineage as JSON lines or CSV is its nodes, not its edges
 
-	OpenLineage *openlineage.Options // of a lineage in that form; nil = the defaults
+	OpenLineage  *openlineage.Options // of a lineage in that form; nil = the defaults
+	Completeness *Completeness        // of the answer, for its JSON document; nil = it has none
 }
 
 // NewStyle chooses the style for an output that is a terminal or not. A variable NO_COLOR that is not empty, or TERM

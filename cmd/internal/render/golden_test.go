@@ -46,7 +46,7 @@ func TestShow(t *testing.T) {
 		for _, f := range render.ListFormats {
 			t.Run(name+"/"+string(f), func(t *testing.T) {
 				var out bytes.Buffer
-				if err := render.Show(&out, r, f, render.Style{}); err != nil {
+				if err := render.Show(&out, r, nil, f, render.Style{}); err != nil {
 					t.Fatal(err)
 				}
 				checkJSON(t, f, out.Bytes())
@@ -134,7 +134,7 @@ func TestFormats(t *testing.T) {
 	}
 	for _, print := range []func() error{
 		func() error { return render.Runs(nil).Write(nil, render.Tree, render.Style{}) },
-		func() error { return render.Show(nil, samples()[eval], render.DOT, render.Style{}) },
+		func() error { return render.Show(nil, samples()[eval], nil, render.DOT, render.Style{}) },
 		func() error { return render.Lineage(nil, &lineage.Subgraph{}, "png", render.Style{}) },
 	} {
 		if err := print(); !errors.Is(err, store.ErrInvalid) {

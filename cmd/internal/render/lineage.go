@@ -22,7 +22,7 @@ func Lineage(w io.Writer, sub *lineage.Subgraph, f Format, s Style) error {
 	case Tree:
 		return newPicture(sub).tree(w, s)
 	case JSON:
-		return Document(w, newGraph(sub), f)
+		return Document(w, newGraph(sub, s.Completeness), f)
 	case JSONL, CSV:
 		if s.Nodes {
 			return nodeList(sub).Write(w, f, s)
@@ -143,6 +143,9 @@ func newPicture(sub *lineage.Subgraph) *picture {
 		if times[n.Label()] > 1 {
 			p.labels[id] = Sanitize(id)
 		}
+		for _, alias := range n.Aliases {
+			p.labels[id] += " @" + Sanitize(alias)
+		}
 	}
 	for _, e := range sub.Edges {
 		n := len(p.arrows)
@@ -189,6 +192,8 @@ func (a *arrow) label() string {
 // state is the one word about a node: the state of a run, that its records are missing, or what else it is.
 func state(n *lineage.Node) string {
 	switch {
+	case n.Deleted:
+		return "deleted"
 	case n.Missing:
 		return "missing"
 	case n.Kind == lineage.KindDataset:

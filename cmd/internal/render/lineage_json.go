@@ -7,10 +7,11 @@ import (
 
 // graph is a lineage in JSON; docs/json.md tells of each field.
 type graph struct {
-	Root     string         `json:"root"`
-	Nodes    []graphNode    `json:"nodes"`
-	Edges    []graphEdge    `json:"edges"`
-	Warnings []shownWarning `json:"warnings"`
+	Root         string         `json:"root"`
+	Nodes        []graphNode    `json:"nodes"`
+	Edges        []graphEdge    `json:"edges"`
+	Warnings     []shownWarning `json:"warnings"`
+	Completeness *Completeness  `json:"completeness,omitempty"`
 }
 
 type graphNode struct {
@@ -18,6 +19,8 @@ type graphNode struct {
 	Kind     lineage.Kind `json:"kind"`
 	Name     string       `json:"name"`
 	Missing  bool         `json:"missing"`
+	Deleted  bool         `json:"deleted"`
+	Aliases  []string     `json:"aliases"`
 	State    *string      `json:"state"`
 	Started  stamp        `json:"started"`
 	Ended    stamp        `json:"ended"`
@@ -37,8 +40,8 @@ type graphEdge struct {
 	Time     stamp   `json:"time"`
 }
 
-func newGraph(sub *lineage.Subgraph) graph {
-	doc := graph{Root: sub.Root, Nodes: []graphNode{}, Edges: []graphEdge{}, Warnings: shownWarnings(sub.Warnings)}
+func newGraph(sub *lineage.Subgraph, c *Completeness) graph {
+	doc := graph{Root: sub.Root, Nodes: []graphNode{}, Edges: []graphEdge{}, Warnings: shownWarnings(sub.Warnings), Completeness: c}
 	for i := range sub.Nodes {
 		doc.Nodes = append(doc.Nodes, newGraphNode(&sub.Nodes[i]))
 	}
@@ -52,7 +55,7 @@ func newGraph(sub *lineage.Subgraph) graph {
 
 func newGraphNode(n *lineage.Node) graphNode {
 	doc := graphNode{
-		ID: n.ID, Kind: n.Kind, Name: n.Label(), Missing: n.Missing, Run: maybe(n.Owner), Artifact: maybe(n.Artifact),
+		ID: n.ID, Kind: n.Kind, Name: n.Label(), Missing: n.Missing, Deleted: n.Deleted, Aliases: append([]string{}, n.Aliases...), Run: maybe(n.Owner), Artifact: maybe(n.Artifact),
 		URI: maybe(n.URI), Version: maybe(n.Version), Digest: maybe(n.Digest),
 	}
 	if n.Kind == lineage.KindDataset && n.Name != "" {

@@ -73,15 +73,24 @@ func (l *List) addGroups(runs []*tracker.Run) {
 
 // shortNames gives the last part of each id, or the whole id where two of them end alike.
 func shortNames(runs []*tracker.Run) map[tracker.RunID]string {
-	times := map[string]int{}
-	for _, r := range runs {
-		times[r.ID.Name()]++
+	ids := make([]tracker.RunID, len(runs))
+	for i, r := range runs {
+		ids[i] = r.ID
 	}
+	return shortIDs(ids)
+}
+
+// shortIDs is shortNames of ids, of which some may be there more than once.
+func shortIDs(ids []tracker.RunID) map[tracker.RunID]string {
+	first := map[string]tracker.RunID{}
 	short := map[tracker.RunID]string{}
-	for _, r := range runs {
-		short[r.ID] = r.ID.Name()
-		if times[r.ID.Name()] > 1 {
-			short[r.ID] = string(r.ID)
+	for _, id := range ids {
+		short[id] = id.Name()
+		other, taken := first[id.Name()]
+		if !taken {
+			first[id.Name()] = id
+		} else if other != id {
+			short[id], short[other] = string(id), string(other)
 		}
 	}
 	return short

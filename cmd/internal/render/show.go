@@ -11,14 +11,14 @@ import (
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
 )
 
-// Show prints one run in one of ListFormats: text for people; one JSON document, indented or (JSONL) on one line; or
+// Show prints one run with the names of its aliases in one of ListFormats: text for people; one JSON document, indented or (JSONL) on one line; or
 // its metadata as CSV, a key and a value a line.
-func Show(w io.Writer, r *tracker.Run, f Format, s Style) error {
+func Show(w io.Writer, r *tracker.Run, aliases []string, f Format, s Style) error {
 	switch f {
 	case Table:
-		return showText(w, r, s)
+		return showText(w, r, aliases, s)
 	case JSON, JSONL:
-		return Document(w, newShown(r), f)
+		return Document(w, newShown(r, aliases), f)
 	case CSV:
 		return showCSV(w, r, s)
 	}
@@ -38,6 +38,7 @@ type shown struct {
 	Children  []tracker.RunID `json:"children"`
 	Attempts  []shownAttempt  `json:"attempts"`
 	Warnings  []shownWarning  `json:"warnings"`
+	Aliases   []string        `json:"aliases"`
 }
 
 type shownArtifact struct {
@@ -79,11 +80,12 @@ type shownWarning struct {
 	Reason string    `json:"reason"`
 }
 
-func newShown(r *tracker.Run) shown {
+func newShown(r *tracker.Run, aliases []string) shown {
 	doc := shown{
 		ID: r.ID, Name: name(r), State: r.State, Started: stamp(r.Started), Ended: stamp(r.Ended), Metadata: r.Metadata,
 		Artifacts: []shownArtifact{}, Sources: []shownSource{}, Children: append([]tracker.RunID{}, r.Children...),
 		Attempts: []shownAttempt{}, Warnings: shownWarnings(r.Warnings),
+		Aliases: append([]string{}, aliases...),
 	}
 	for _, a := range r.Artifacts {
 		doc.Artifacts = append(doc.Artifacts, shownArtifact(a))

@@ -11,11 +11,11 @@ import (
 )
 
 // showText prints a run in sections; those that would be empty are left out.
-func showText(w io.Writer, r *tracker.Run, s Style) error {
+func showText(w io.Writer, r *tracker.Run, aliases []string, s Style) error {
 	p := &page{style: s}
 	p.line(brief(r.ID.Name()))
 	p.pairs(
-		[]any{"id", r.ID}, []any{"name", text(r, tracker.KeyName)}, []any{"state", r.State},
+		[]any{"id", r.ID}, []any{"name", text(r, tracker.KeyName)}, []any{"aliases", orNil(strings.Join(aliases, " "))}, []any{"state", r.State},
 		[]any{"started", r.Started}, []any{"ended", since(r.Started, r.Ended)}, []any{"exit code", exitCode(r)},
 		[]any{"signal", signal(r)}, []any{"logs", logs(r)},
 	)

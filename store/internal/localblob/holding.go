@@ -18,8 +18,9 @@ type Holding struct {
 }
 
 // DirsHolding returns the directories right below dir ("" = all), sorted as ReadDir does, each with whether there is an
-// object at, or below, one of the keys, which are relative to it: a look at each, on all cores, and no walk.
-func (b *Bucket) DirsHolding(ctx context.Context, dir string, keys []string) ([]Holding, error) {
+// object at, or below, one of the keys in wanted, which are relative to it, and none at or below one of unwanted: a look
+// at each, on all cores, and no walk.
+func (b *Bucket) DirsHolding(ctx context.Context, dir string, wanted, unwanted []string) ([]Holding, error) {
 	var list []Holding
 	for e, err := range b.ReadDir(ctx, dir) {
 		if err != nil {
@@ -35,7 +36,13 @@ func (b *Bucket) DirsHolding(ctx context.Context, dir string, keys []string) ([]
 	for some := range slices.Chunk(list, share) {
 		group.Go(func() error {
 			for i := range some {
-				holds, err := b.holdsAny(ctx, dirtree.Below(dir)+some[i].Elem, keys)
+				at := dirtree.Below(dir) + some[i].Elem
+				holds, err := b.holdsAny(ctx, at, wanted)
+				if err == nil && holds {
+					var spoilt bool
+					spoilt, err = b.holdsAny(ctx, at, unwanted)
+					holds = !spoilt
+				}
 				if err != nil {
 					return err
 				}
