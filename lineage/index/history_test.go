@@ -61,16 +61,16 @@ func (h *history) act() {
 	h.Helper()
 	reader := h.tracker
 	defer func() { h.tracker = reader }()
-	switch n := h.random.IntN(40); {
-	case n == 0:
+	switch h.random.IntN(40) {
+	case 0:
 		h.tracker = h.mute
 		h.step()
 		h.silent = true
-	case n == 1:
+	case 1:
 		h.torchX()
-	case n == 2:
+	case 2:
 		h.remove(h.random.IntN(2) == 0)
-	case n == 3:
+	case 3:
 		h.damage()
 	default:
 		h.tracker = h.writers[h.random.IntN(len(h.writers))]
@@ -107,12 +107,10 @@ func (h *history) torchX() {
 
 // remove deletes a run, with or without a word.
 func (h *history) remove(announced bool) {
-	if len(h.runs) == 0 {
+	gone := h.drop()
+	if gone == "" {
 		return
 	}
-	before := slices.Clone(h.runs)
-	h.drop()
-	gone := before[slices.IndexFunc(before, func(id tracker.RunID) bool { return !slices.Contains(h.runs, id) })]
 	if !announced {
 		h.silent = true
 		return

@@ -109,10 +109,10 @@ func (w *world) step() {
 	}
 }
 
-// drop deletes a run from the root.
-func (w *world) drop() {
+// drop deletes a run from the root, "" if there is none.
+func (w *world) drop() tracker.RunID {
 	if len(w.runs) == 0 {
-		return
+		return ""
 	}
 	i := w.random.IntN(len(w.runs))
 	for o, err := range w.tracker.Store().List(w.Context(), w.runs[i].Encode()+"/") {
@@ -123,7 +123,9 @@ func (w *world) drop() {
 			w.Fatal(err)
 		}
 	}
-	w.runs = slices.Delete(w.runs, i, i+1)
+	gone := w.runs[i]
+	w.runs = slices.DeleteFunc(w.runs, func(id tracker.RunID) bool { return id == gone })
+	return gone
 }
 
 // filters are asked of every state.
