@@ -8,10 +8,12 @@ import (
 	"testing"
 )
 
-func BenchmarkRunTrue(b *testing.B) {
+func BenchmarkRunTrue(b *testing.B) { benchTrue(b, nil) }
+
+func benchTrue(b *testing.B, groups *Cgroups) {
 	dir := b.TempDir()
 	for b.Loop() {
-		p, err := Start(Spec{Args: []string{"true"}, Env: []string{"PATH=" + os.Getenv("PATH"), "BENCH=1"}, LogDir: dir, Mark: "BENCH=1"})
+		p, err := Start(Spec{Args: []string{"true"}, Env: []string{"PATH=" + os.Getenv("PATH"), "BENCH=1"}, LogDir: dir, Mark: "BENCH=1", Cgroups: groups})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -19,6 +21,15 @@ func BenchmarkRunTrue(b *testing.B) {
 			b.Fatal(exit, err)
 		}
 	}
+}
+
+// BenchmarkRunTrueInCgroup is the same with a control group of its own.
+func BenchmarkRunTrueInCgroup(b *testing.B) {
+	groups, err := FindCgroups("", Limits{})
+	if err != nil {
+		b.Skip(err)
+	}
+	benchTrue(b, groups)
 }
 
 func BenchmarkForkExecTrue(b *testing.B) {

@@ -29,7 +29,7 @@ func (s *stream) fetch(buf []byte) (b []byte, kept int, err error) {
 	case errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, os.ErrClosed):
 		return nil, 0, err
 	case err != nil: // of the file; a full disk may have room later
-		s.mover.plain = errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS)
+		s.mover.plain = errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EPERM)
 		return s.fetchPlain(buf)
 	case n == 0:
 		return nil, 0, io.EOF
