@@ -130,7 +130,10 @@ func (g *Ingest) record(ctx context.Context, id tracker.RunID, events []told, fi
 			return err
 		}
 	}
-	return g.settle(ctx, id, events)
+	if err := g.settle(ctx, id, events); err != nil {
+		return err
+	}
+	return g.tracker.Announce(ctx, id)
 }
 
 func (g *Ingest) count(do func(*Report)) {
