@@ -53,8 +53,8 @@ func (x *Index) place(ctx context.Context, id string) (n int64, err error) {
 
 // The neighbours of a level, which comes as a JSON array of numbers.
 const (
-	levelAbove = "SELECT DISTINCT link.source FROM json_each(?) AS level CROSS JOIN link ON link.run = level.value"
-	levelBelow = "SELECT DISTINCT link.run FROM json_each(?) AS level CROSS JOIN link ON link.source = level.value"
+	levelAbove = "SELECT link.source FROM json_each(?1) AS level CROSS JOIN link ON link.run = level.value UNION SELECT run FROM (" + madeAbove + ")"
+	levelBelow = "SELECT link.run FROM json_each(?1) AS level CROSS JOIN link ON link.source = level.value UNION SELECT input FROM (" + madeBelow + ")"
 )
 
 // reach walks level by level, so that cycles and long ways cost no more than their nodes.
@@ -73,7 +73,11 @@ func (x *Index) reach(ctx context.Context, roots []int64, q lineage.Query) (*lin
 			return nil, err
 		}
 	}
-	return x.graph(ctx, found)
+	g, err := x.graph(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	return x.withMade(ctx, g, found)
 }
 
 // set is numbers of nodes, in the order in which they were found.

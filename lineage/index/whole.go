@@ -73,7 +73,11 @@ func (x *Index) Graph(ctx context.Context) (*lineage.Graph, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask index for lineage: %w", err)
 	}
-	return lineage.New(ids, edges), nil
+	g, err := x.withMade(ctx, lineage.New(ids, edges), nil)
+	if err != nil {
+		return nil, fmt.Errorf("ask index for lineage: %w", err)
+	}
+	return g, nil
 }
 
 // readEdges reads rows of links with the ids at both ends, who used it first, and closes them.

@@ -11,8 +11,8 @@ import (
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
-// scheme begins the ids of runs that other tools told of: openlineage://NAMESPACE/UUID.
-const scheme = "openlineage"
+// Scheme begins the ids of runs that other tools told of: openlineage://NAMESPACE/UUID.
+const Scheme = "openlineage"
 
 // urlNamespace is RFC 9562's for names that are URLs.
 var urlNamespace = [16]byte{0x6b, 0xa7, 0xb8, 0x11, 0x9d, 0xad, 0x11, 0xd1, 0x80, 0xb4, 0x00, 0xc0, 0x4f, 0xd4, 0x30, 0xc8}
@@ -52,11 +52,11 @@ func parseUUID(text string) (string, error) {
 // RunID is the run that the events of a run UUID in a namespace tell of.
 func RunID(namespace, id string) tracker.RunID {
 	name := strings.ReplaceAll(url.QueryEscape(namespace), "+", "%20")
-	if run := tracker.RunID(scheme + "://" + name + "/" + id); len(run) <= maxIDBytes {
+	if run := tracker.RunID(Scheme + "://" + name + "/" + id); len(run) <= maxIDBytes {
 		return run
 	}
 	sum := sha256.Sum256([]byte(namespace))
-	return tracker.RunID(scheme + "://%~" + hex.EncodeToString(sum[:]) + "/" + id)
+	return tracker.RunID(Scheme + "://%~" + hex.EncodeToString(sum[:]) + "/" + id)
 }
 
 // maxIDBytes is the longest id of a run.
@@ -64,7 +64,7 @@ const maxIDBytes = 155
 
 // foreign splits the id of a run that came from events. The namespace is "" where only its digest is left.
 func foreign(run tracker.RunID) (namespace, id string, ok bool) {
-	rest, ok := strings.CutPrefix(string(run), scheme+"://")
+	rest, ok := strings.CutPrefix(string(run), Scheme+"://")
 	name, id, split := strings.Cut(rest, "/")
 	if !ok || !split {
 		return "", "", false

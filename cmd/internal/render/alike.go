@@ -75,7 +75,7 @@ func (p palette) color(key string) int {
 // at the end of a name, without the version of a dataset, without the last part of a URI but for what that begins with.
 func (p *picture) stem(id string) string {
 	n := p.nodes[id]
-	name := n.Label()
+	name := label(n)
 	switch n.Kind {
 	case lineage.KindDataset:
 		if at := strings.LastIndexByte(name, '@'); at > 0 {

@@ -127,7 +127,7 @@ type arrow struct {
 	from, to  string
 	artifacts []string // sorted, without ""
 	role      tracker.Role
-	made      bool // to an artifact node: what was made, not used
+	made      bool // to an artifact or an input: what was made, not used
 }
 
 func newPicture(sub *lineage.Subgraph) *picture {
@@ -136,11 +136,11 @@ func newPicture(sub *lineage.Subgraph) *picture {
 	for i := range sub.Nodes {
 		n := &sub.Nodes[i]
 		p.nodes[n.ID] = n
-		times[n.Label()]++
+		times[label(n)]++
 	}
 	for id, n := range p.nodes {
-		p.labels[id] = Sanitize(n.Label())
-		if times[n.Label()] > 1 {
+		p.labels[id] = Sanitize(label(n))
+		if times[label(n)] > 1 {
 			p.labels[id] = Sanitize(id)
 		}
 		for _, alias := range n.Aliases {
@@ -150,12 +150,28 @@ func newPicture(sub *lineage.Subgraph) *picture {
 	for _, e := range sub.Edges {
 		n := len(p.arrows)
 		if n == 0 || p.arrows[n-1].from != e.From || p.arrows[n-1].to != e.To {
-			p.arrows = append(p.arrows, &arrow{from: e.From, to: e.To, made: p.nodes[e.To].Kind == lineage.KindArtifact})
+			p.arrows = append(p.arrows, &arrow{from: e.From, to: e.To, made: p.nodes[e.To].Kind != lineage.KindRun})
 		}
 		p.arrows[len(p.arrows)-1].add(e)
 	}
 	return p
 }
+
+// label is Node.Label, but for runs that other tools told of: their ids end in a UUID, which tells people nothing, so the
+// name of the job goes before its beginning.
+func label(n *lineage.Node) string {
+	text := n.Label()
+	if n.Kind != lineage.KindRun || n.Run == nil || !strings.HasPrefix(n.ID, openlineage.Scheme+"://") || len(text) < uuidPart {
+		return text
+	}
+	if name := n.Run.Metadata.Text(tracker.KeyName); name != "" {
+		return name + "-" + text[:uuidPart]
+	}
+	return text
+}
+
+// uuidPart is how much of a UUID stands behind a name.
+const uuidPart = 8
 
 func (a *arrow) add(e lineage.Edge) {
 	if e.Artifact != "" {
