@@ -116,3 +116,13 @@ func (g *Graph) WithContent(digest store.Digest, names []Content) *Graph {
 	}
 	return g.rebuilt(nodes, edges)
 }
+
+// WithUses returns the graph with more edges between runs, such as those that digests tell. A run that is not there yet
+// becomes a node.
+func (g *Graph) WithUses(uses []Edge) *Graph {
+	var nodes []Node
+	for _, e := range uses {
+		nodes = append(nodes, Node{ID: e.From, Kind: KindRun, Missing: true}, Node{ID: e.To, Kind: KindRun, Missing: true})
+	}
+	return g.rebuilt(nodes, append(g.edges(), uses...))
+}

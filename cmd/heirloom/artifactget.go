@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/heirloom-ml/heirloom/lineage"
+	"github.com/heirloom-ml/heirloom/lineage/index"
 	"github.com/heirloom-ml/heirloom/store"
 )
 
@@ -31,7 +33,8 @@ against the size and the SHA-256 that were recorded before it gets its name. Wha
 there is not replaced without --force.`,
 		Example: `  heirloom artifact get train-x7f2#model
   heirloom artifact get train-x7f2#model best.safetensors
-  heirloom artifact get train-x7f2#metrics - | head`,
+  heirloom artifact get train-x7f2#metrics - | head
+  heirloom artifact get sha256:9f86d081`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return nil
@@ -55,7 +58,7 @@ func (a *app) artifactGet(c *cobra.Command, args []string, f artifactGetFlags) e
 	if err != nil {
 		return err
 	}
-	m, err := found.one(ctx, args[0])
+	m, err := found.one(c, args[0])
 	if err != nil {
 		return err
 	}
@@ -89,8 +92,15 @@ func (a *app) artifactGet(c *cobra.Command, args []string, f artifactGetFlags) e
 }
 
 // one is the artifact that text names; a run stands for its only one.
-func (s *spots) one(ctx context.Context, text string) (made, error) {
-	list, err := s.madeBy(ctx, text)
+func (s *spots) one(c *cobra.Command, text string) (made, error) {
+	list, err := s.madeBy(c.Context(), text)
+	if errors.Is(err, store.ErrNotExist) {
+		if node, ok := s.otherName(c, text); ok {
+			if same, otherErr := s.madeBy(c.Context(), node); otherErr == nil {
+				list, err = same, nil
+			}
+		}
+	}
 	switch {
 	case err != nil:
 		return made{}, err
@@ -105,6 +115,28 @@ func (s *spots) one(ctx context.Context, text string) (made, error) {
 		return made{}, &kindError{text: fmt.Sprintf("run %s made nothing that was recorded", text), kind: store.ErrNotExist}
 	}
 	return made{}, &advised{err: invalidf("run %s made %s", text, count(len(list), "artifact")), advice: "say which: " + some(names)}
+}
+
+// otherName is the artifact that a digest or a path names: of several with the same bytes the one that was made first.
+func (s *spots) otherName(c *cobra.Command, text string) (id string, ok bool) {
+	ctx := c.Context()
+	err := s.app.ask(ctx, c, s.place, freshness{}, func(x *index.Index) error {
+		node, err := s.app.resolve(ctx, s.place, x, text, freshness{})
+		if err != nil {
+			return err
+		}
+		id = node.id
+		digest, isContent := lineage.ParseContentID(id)
+		if !isContent {
+			return nil
+		}
+		names, err := x.Contents(ctx, digest)
+		if err == nil && len(names) > 0 {
+			id = names[0].ID()
+		}
+		return err
+	})
+	return id, err == nil && id != text
 }
 
 // artifactDest is the local path for the copy: what the user says, else the last part of where it lies.

@@ -24,6 +24,7 @@ const (
 	exitPermission  = 5
 	exitCorrupt     = 6
 	exitUnavailable = 7
+	exitGate        = 8   // a gate matched
 	exitOwnFailure  = 125 // of run: heirloom itself failed, the job did not run or its record is incomplete
 	exitNotRunnable = 126
 	exitNoCommand   = 127
@@ -59,6 +60,8 @@ func exitCode(err error) int {
 		return exitCorrupt
 	case errors.Is(err, store.ErrUnavailable):
 		return exitUnavailable
+	case errors.Is(err, errGate):
+		return exitGate
 	}
 	return exitOther
 }
@@ -114,6 +117,8 @@ func kindName(err error) string {
 		return "corrupt"
 	case exitUnavailable:
 		return "unavailable"
+	case exitGate:
+		return "gate"
 	case exitInterrupted:
 		return "interrupted"
 	}
@@ -123,7 +128,10 @@ func kindName(err error) string {
 // errUsage marks a command line that cannot be understood.
 var errUsage = errors.New("usage")
 
-// jobExit carries a job's own exit code out of the command run; there is nothing to print.
+// errGate marks an answer that a pipeline shall stop at.
+var errGate = errors.New("gate")
+
+// jobExit carries an exit code that says all out of a command, such as a job's own out of run; there is nothing to print.
 type jobExit struct{ code int }
 
 func (e jobExit) Error() string { return fmt.Sprintf("job ended with exit code %d", e.code) }

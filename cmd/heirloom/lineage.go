@@ -17,42 +17,43 @@ import (
 const lineageHelp = `Ask where something came from (--up), what came of it (--down), or both.
 
 NODE is a run (its id or any unique part of it), an artifact RUN#ARTIFACT, or an
-input: name@version, a URI, or a file; or @ALIAS. An edge points from the source to the run
-that used it, and carries the name of the artifact that was used. A dataset leads up
-to the run that staged it.`
+input: name@version, a URI, or a file; or @alias; or bytes, by eight digits or more of
+their SHA-256. An edge points from the source to the run that used it, and carries the
+name of the artifact that was used. A dataset leads up to the run that staged it.`
 
 func newLineage(a *app) *cobra.Command {
-	var q lineage.Query
-	var both bool
-	var f freshness
+	var asked lineageAsked
 	var form lineageForm
+	both := false
 	c := &cobra.Command{
 		Use:   "lineage NODE",
 		Short: "where it came from, what came of it",
 		Long:  lineageHelp,
 		Example: `  heirloom lineage evaluate-x7f2 --up
   heirloom lineage train-k2#model --down --depth 2
-  heirloom lineage clicks@2026-11-20 -o json
+  heirloom lineage clicks@2026-11-20 --to @prod
+  heirloom lineage @prod --roots
   heirloom lineage evaluate-x7f2 -o svg > lineage.svg
   heirloom lineage evaluate-x7f2 -o csv --nodes`,
 		Args:              takes("NODE"),
 		ValidArgsFunction: a.completeRuns,
 		RunE: func(c *cobra.Command, args []string) error {
 			if both {
-				q.Up, q.Down = true, true
+				asked.query.Up, asked.query.Down = true, true
 			}
-			return a.runLineage(c, args[0], q, f, form)
+			return a.runLineage(c, args[0], asked, form)
 		},
 	}
 	flags := c.Flags()
-	flags.BoolVar(&q.Up, "up", false, "only what it came from")
-	flags.BoolVar(&q.Down, "down", false, "only what came of it")
+	flags.BoolVar(&asked.query.Up, "up", false, "only what it came from")
+	flags.BoolVar(&asked.query.Down, "down", false, "only what came of it")
 	flags.BoolVar(&both, "both", false, "both ways (the default)")
-	flags.IntVar(&q.Depth, "depth", 0, "at most `N` steps away; 0 = all")
-	flags.StringVar(&q.Artifact, "artifact", "", "follow only uses of artifacts of the name `NAME`")
+	flags.IntVar(&asked.query.Depth, "depth", 0, "at most `N` steps away; 0 = all")
+	flags.StringVar(&asked.query.Artifact, "artifact", "", "follow only uses of artifacts of the name `NAME`")
 	flags.BoolVar(&form.all, "all", false, "draw each node in the tree, also many that are alike")
 	flags.BoolVar(&form.nodes, "nodes", false, "with -o csv or jsonl, list the nodes, not the edges")
-	f.register(c)
+	asked.register(c, a)
+	asked.fresh.register(c)
 	return c
 }
 
@@ -72,13 +73,13 @@ func (f lineageForm) check(c *cobra.Command, format render.Format) error {
 	return nil
 }
 
-func (a *app) runLineage(c *cobra.Command, text string, q lineage.Query, f freshness, form lineageForm) error {
-	format, err := a.format(render.LineageFormats)
+func (a *app) runLineage(c *cobra.Command, text string, asked lineageAsked, form lineageForm) error {
+	format, err := a.format(asked.formats())
 	if err != nil {
 		return err
 	}
-	if q.Depth < 0 {
-		return usagef(c.CommandPath(), "--depth is %d, want 0 or more", q.Depth)
+	if err := asked.check(c); err != nil {
+		return err
 	}
 	if err := form.check(c, format); err != nil {
 		return err
@@ -87,59 +88,27 @@ func (a *app) runLineage(c *cobra.Command, text string, q lineage.Query, f fresh
 	if err != nil {
 		return err
 	}
-	var sub *lineage.Subgraph
-	var complete *render.Completeness
-	if text, err = p.expand(c.Context(), text); err != nil {
-		return err
-	}
-	err = a.ask(c.Context(), c, p, f, func(x *index.Index) error {
-		if sub, err = a.relations(c.Context(), p, x, text, q, f); err != nil {
-			return err
+	var answer lineageAnswer
+	err = a.ask(c.Context(), c, p, asked.fresh, func(x *index.Index) error {
+		if answer, err = a.lineageOf(c.Context(), p, x, text, asked); err == nil {
+			answer.complete, err = a.completeness(c.Context(), x)
 		}
-		if err := p.annotate(c.Context(), x, sub.Nodes); err != nil {
-			return err
-		}
-		complete, err = a.completeness(c.Context(), x)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	for _, w := range sub.Warnings {
+	for _, w := range answer.sub.Warnings {
 		a.warn("%s", w)
 	}
 	style := a.style(a.stdout)
 	options := a.eventOptions(c.Context(), p, "")
-	style.All, style.Nodes, style.OpenLineage = form.all, form.nodes, &options
-	style.Completeness = complete
-	if err := render.Lineage(a.stdout, sub, format, style); err != nil {
+	style.All, style.Nodes, style.OpenLineage, style.Completeness = form.all, form.nodes, &options, answer.complete
+	if err := a.printLineage(answer, asked, format, style); err != nil {
 		return err
 	}
-	a.noteCompleteness(complete)
+	a.noteCompleteness(answer.complete)
 	return nil
-}
-
-// node loads the graph and finds the node that text names in it.
-func (a *app) node(ctx context.Context, p place, text string) (*lineage.Graph, string, error) {
-	dir, err := a.workdir()
-	if err != nil {
-		return nil, "", err
-	}
-	graph, err := lineage.Load(ctx, p.tracker)
-	if err != nil {
-		return nil, "", err
-	}
-	id, err := graph.ResolveIn(text, dir)
-	if errors.Is(err, store.ErrNotExist) { // a dataset that no run has used
-		made, ok, lookupErr := p.made(ctx, text)
-		if ok || lookupErr != nil {
-			return graph.WithMade([]lineage.Made{made}), string(made.Input.ID), lookupErr
-		}
-	}
-	if err != nil {
-		return nil, "", &advised{err: err, advice: p.whereToLook(graph)}
-	}
-	return graph, id, nil
 }
 
 // made says which run staged the dataset of that name, if one did: up to three requests.

@@ -48,6 +48,7 @@ func scripts(dir string) testscript.Params {
 
 			"parquet":   parquet,
 			"copystore": copyStore,
+			"ring":      ring,
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "root" {

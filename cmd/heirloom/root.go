@@ -28,7 +28,7 @@ The store is named by --store or HEIRLOOM_STORE, else by heirloom.toml found
 upward from here, else by your own configuration; else it is ./.heirloom.
 
 Exit codes: 0 ok, 1 other, 2 usage, 3 not found, 4 exists or ambiguous,
-5 permission, 6 corrupt, 7 unavailable, 130 interrupted. "run" and "wait" return
+5 permission, 6 corrupt, 7 unavailable, 8 a gate matched, 130 interrupted. "run" and "wait" return
 the job's own code; 4 when it may not start (--resume), 125 when heirloom itself
 failed, 126 not executable, 127 not found.`
 
@@ -61,7 +61,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: "record", Title: "Record:"}, &cobra.Group{ID: "follow", Title: "Follow jobs:"}, &cobra.Group{ID: "ask", Title: "Ask:"}, &cobra.Group{ID: "move", Title: "Move bytes:"}, &cobra.Group{ID: "else", Title: "Else:"})
 	addGroup(root, "record", newDemo(a), newInit(a), newRun(a), newRerun(a), newStart(a), newBeat(a), newFinish(a), newAdd(a))
 	addGroup(root, "follow", newJobs(a), newStatus(a), newLogs(a), newWait(a), newCancel(a), newDelete(a), newDescribe(a), newSchedulers(a), newRunopts(a), newComponents(a))
-	addGroup(root, "ask", newRuns(a), newShow(a), newLineage(a), newAlias(a), newSQL(a), newIndex(a), newCatalog(a))
+	addGroup(root, "ask", newRuns(a), newShow(a), newLineage(a), newImpact(a), newDiff(a), newOrigin(a), newAlias(a), newSQL(a), newIndex(a), newCatalog(a))
 	addGroup(root, "move", newArtifact(a), newCheckpoint(a), newDataset(a), newStore(a))
 	addGroup(root, "else", newOpenLineage(a), newDoctor(a), newFsck(a), newRm(a), newConfig(a), newVersion(a))
 	root.AddCommand(newDemoStep(a), newSlurmBatch(a), newSlurmTask(a), newRanks(a), newSupervise(a))
@@ -206,8 +206,12 @@ func completeFormats(c *cobra.Command, _ []string, _ string) ([]string, cobra.Sh
 	switch c.Name() {
 	case "runs", "jobs", "list", "status", "schedulers", "components", "builtins", "show", "explain", "ls", "du", "verify", "prune", "head", "check", "sql", "set", "history", "rm":
 		offered = render.ListFormats
-	case "lineage":
+	case "lineage", "origin":
 		offered = render.LineageFormats
+	case "diff":
+		offered = render.DiffFormats
+	case "impact":
+		offered = render.ImpactFormats
 	}
 	var names []string
 	for _, f := range offered {

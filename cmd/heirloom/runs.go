@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -10,11 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
+	"github.com/heirloom-ml/heirloom/lineage"
 	"github.com/heirloom-ml/heirloom/lineage/alias"
 	"github.com/heirloom-ml/heirloom/lineage/filter"
 	"github.com/heirloom-ml/heirloom/lineage/index"
 	"github.com/heirloom-ml/heirloom/runner"
-	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
@@ -74,7 +73,7 @@ func newRuns(a *app) *cobra.Command {
 	flags.StringVar(&q.order, "order-by", "", "sort by `FIELDS`, each with ASC or DESC")
 	flags.StringVar(&q.columns, "columns", "", "print these `FIELDS` of each run")
 	flags.IntVar(&q.limit, "limit", 0, "at most `N`; 0 = all")
-	flags.StringVar(&q.parent, "parent", "", "only runs that used this `RUN`")
+	flags.StringVar(&q.parent, "parent", "", "only runs that used this `NODE`")
 	flags.StringVar(&q.project, "project", "", "only runs of the project `NAME`")
 	flags.BoolVar(&q.mine, "mine", false, "only runs of the current user")
 	flags.StringSliceVar(&q.states, "state", nil, "only runs in this `STATE`; several with commas")
@@ -111,7 +110,7 @@ func (a *app) runRuns(c *cobra.Command, q runsQuery) error {
 			return err
 		}
 		query.Where = resolveAliases(query.Where, aliases)
-		if runs, err = p.runs(c.Context(), x, q, query); err != nil {
+		if runs, err = a.runs(c.Context(), p, x, q, query); err != nil {
 			return err
 		}
 		complete, err = a.completeness(c.Context(), x)
@@ -166,28 +165,40 @@ func (q *runsQuery) check(c *cobra.Command) error {
 }
 
 // runs lists what the query asks for, in its order.
-func (p place) runs(ctx context.Context, x *index.Index, q runsQuery, query index.Query) ([]*tracker.Run, error) {
+func (a *app) runs(ctx context.Context, p place, x *index.Index, q runsQuery, query index.Query) ([]*tracker.Run, error) {
 	if q.parent != "" {
-		parent, err := p.indexedRun(ctx, x, q.parent)
-		if err != nil {
+		users, err := a.usersOf(ctx, p, x, q.parent, q.freshness)
+		if err != nil || users == nil {
 			return nil, err
 		}
-		query.Where = both(query.Where, equal(filter.Parents, "id", string(parent)))
+		query.Where = both(query.Where, users)
 	}
 	return x.Runs(ctx, query)
 }
 
-// indexedRun is findRun where the index knows the run.
-func (p place) indexedRun(ctx context.Context, x *index.Index, text string) (tracker.RunID, error) {
-	ids, err := x.RunIDs(ctx)
+// usersOf is the filter for the runs that used a node, nil if none did.
+func (a *app) usersOf(ctx context.Context, p place, x *index.Index, text string, f freshness) (filter.Expr, error) {
+	node, err := a.resolve(ctx, p, x, text, f)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	id, err := tracker.Match(ids, text)
-	if errors.Is(err, store.ErrNotExist) {
-		return p.findRun(ctx, text)
+	if known, err := x.Has(ctx, node.id); known || err != nil {
+		return equal(filter.Parents, "id", node.id), err
 	}
-	return id, err
+	_, sub, err := p.around(ctx, x, node, lineage.Query{Down: true, Depth: 1})
+	if err != nil {
+		return nil, err
+	}
+	var users []string
+	for _, e := range sub.Edges {
+		if e.From == node.id {
+			users = append(users, e.To)
+		}
+	}
+	if users == nil {
+		return nil, nil
+	}
+	return equal(filter.Attributes, "id", users...), nil
 }
 
 // warnOfRuns tells what could not be read of the runs in an answer.

@@ -61,7 +61,7 @@ func (a *app) runShow(c *cobra.Command, text string, metrics bool) error {
 	if !errors.Is(err, store.ErrNotExist) || tracker.IsDeleted(err) {
 		return err
 	}
-	return a.showOther(c.Context(), p, text, format)
+	return a.showOther(c, p, text, format)
 }
 
 // shownRun reads a run with all its children, and aliases. An index serves to find it by a part of its id, and to know the children
@@ -77,7 +77,7 @@ func (a *app) shownRun(ctx context.Context, c *cobra.Command, p place, text stri
 		return run, aliases, err
 	}
 	defer x.Close()
-	id, err := p.knownRun(ctx, x, text)
+	id, err := a.knownRun(ctx, p, x, text)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -120,22 +120,19 @@ func (p place) children(ctx context.Context, x *index.Index, run *tracker.Run) (
 }
 
 // knownRun is the run that text names. That there is none is said only after the store was asked.
-func (p place) knownRun(ctx context.Context, x *index.Index, text string) (tracker.RunID, error) {
-	id, err := tracker.ParseRunID(text)
+func (a *app) knownRun(ctx context.Context, p place, x *index.Index, text string) (tracker.RunID, error) {
+	r, err := a.resolver(p, x)
 	if err != nil {
 		return "", err
 	}
-	if known, err := x.Has(ctx, text); known && err == nil {
-		return id, nil
+	id, err := r.Resolve(ctx, text)
+	if errors.Is(err, store.ErrNotExist) {
+		return p.tracker.Find(ctx, text)
 	}
-	ids, err := x.RunIDs(ctx)
-	if err == nil {
-		id, err = tracker.Match(ids, text)
+	if err != nil {
+		return "", err
 	}
-	if err == nil || errors.Is(err, store.ErrConflict) {
-		return id, err
-	}
-	return p.tracker.Find(ctx, text)
+	return tracker.ParseRunID(id)
 }
 
 // listedRun is shownRun without an index.

@@ -1,10 +1,13 @@
 package main
 
 import (
-	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 	"github.com/heirloom-ml/heirloom/lineage"
+	"github.com/heirloom-ml/heirloom/lineage/index"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
@@ -24,38 +27,40 @@ type shownNode struct {
 	URI      string            `json:"uri,omitempty"`
 	Digest   string            `json:"digest,omitempty"`
 	UsedBy   []string          `json:"used_by"` // ids of runs, sorted
+	MadeBy   []string          `json:"made_by,omitempty"`
 }
 
-// showOther prints what is no recorded run, with the runs that used it.
-func (a *app) showOther(ctx context.Context, p place, text string, format render.Format) error {
-	graph, id, err := a.node(ctx, p, text)
+// showOther prints what is no recorded run, with the runs that used it, and of a content those that made it.
+func (a *app) showOther(c *cobra.Command, p place, text string, format render.Format) error {
+	ctx := c.Context()
+	var shown shownNode
+	err := a.ask(ctx, c, p, freshness{}, func(x *index.Index) error {
+		node, err := a.resolve(ctx, p, x, text, freshness{})
+		if err != nil {
+			return err
+		}
+		sub, err := p.closureFrom(ctx, x, node, lineage.Query{Depth: 1})
+		if err != nil {
+			return err
+		}
+		shown, err = newShownNode(sub)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	sub, err := p.closure(ctx, graph, id, lineage.Query{Down: true, Depth: 1})
-	if err != nil {
-		return err
-	}
-	node, err := sub.Node(id)
-	if err != nil {
-		return err
-	}
-	aliases, err := p.aliases().List(ctx)
-	if err != nil {
-		return err
-	}
-	nameNodes(sub.Nodes, aliases)
-	if err := p.markDeleted(ctx, sub.Nodes); err != nil {
-		return err
-	}
-	shown := newShownNode(node, graph)
 	if format == render.JSON || format == render.JSONL {
 		return render.Document(a.stdout, shown, format)
 	}
 	return a.printList(shown.list(), format)
 }
 
-func newShownNode(n *lineage.Node, graph *lineage.Graph) shownNode {
+// newShownNode tells of the root of an answer, one step around it.
+func newShownNode(sub *lineage.Subgraph) (shownNode, error) {
+	n, err := sub.Node(sub.Root)
+	if err != nil {
+		return shownNode{}, err
+	}
 	shown := shownNode{
 		ID: n.ID, Kind: n.Kind, Missing: n.Missing, Deleted: n.Deleted, Aliases: n.Aliases, Run: n.Owner, Artifact: n.Artifact,
 		Name: n.Name, Version: n.Version, URI: n.URI, Digest: n.Digest, UsedBy: []string{},
@@ -63,10 +68,19 @@ func newShownNode(n *lineage.Node, graph *lineage.Graph) shownNode {
 	if record := n.Record(); record != nil {
 		shown.Path, shown.Metadata = record.Path, record.Metadata
 	}
-	for _, hop := range graph.Descendants(n.ID, 1) {
-		shown.UsedBy = append(shown.UsedBy, hop.ID)
+	for _, e := range sub.Edges {
+		switch {
+		case e.From == n.ID && !slices.Contains(shown.UsedBy, e.To):
+			shown.UsedBy = append(shown.UsedBy, e.To)
+		case e.To == n.ID && n.Kind != lineage.KindArtifact && n.Kind != lineage.KindRun:
+			made := e.From
+			if e.Artifact != "" {
+				made += "#" + e.Artifact
+			}
+			shown.MadeBy = append(shown.MadeBy, made)
+		}
 	}
-	return shown
+	return shown, nil
 }
 
 // list is the node as keys and values, without those that have none.
@@ -91,6 +105,9 @@ func (n shownNode) list() render.List {
 	}
 	for key, value := range n.Metadata.All() {
 		l.Rows = append(l.Rows, []any{"metadata." + key, value})
+	}
+	for _, artifact := range n.MadeBy {
+		l.Rows = append(l.Rows, []any{"made by", artifact})
 	}
 	for _, run := range n.UsedBy {
 		l.Rows = append(l.Rows, []any{"used by", run})

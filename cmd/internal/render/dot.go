@@ -15,6 +15,7 @@ var shapes = map[lineage.Kind]string{
 	lineage.KindArtifact: "note",
 	lineage.KindDataset:  "cylinder",
 	lineage.KindExternal: "folder",
+	lineage.KindContent:  "note",
 }
 
 // fills are the colours of states in pictures, light enough for black text.

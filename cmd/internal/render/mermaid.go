@@ -17,6 +17,7 @@ var brackets = map[lineage.Kind][2]string{
 	lineage.KindArtifact: {`>"`, `"]`},
 	lineage.KindDataset:  {`[("`, `")]`},
 	lineage.KindExternal: {`["`, `"]`},
+	lineage.KindContent:  {`>"`, `"]`},
 }
 
 // mermaid prints the picture as a Mermaid flowchart. Ids are the places of the nodes.
