@@ -7,13 +7,11 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
-	"github.com/heirloom-ml/heirloom/lineage/alias"
 	"github.com/heirloom-ml/heirloom/lineage/index"
 )
 
@@ -68,16 +66,25 @@ func (a *app) runSQL(c *cobra.Command, args []string, f sqlFlags) error {
 	if err != nil {
 		return err
 	}
-	x, err := a.index(c.Context(), c, p, f.freshness)
+	var answer *index.Answer
+	var complete *render.Completeness
+	err = a.ask(c.Context(), c, p, f.freshness, func(x *index.Index) error {
+		if answer, err = selectRows(c.Context(), x, query, f.timeout); err != nil {
+			return err
+		}
+		complete, err = a.completeness(c.Context(), x)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	defer x.Close()
-	answer, err := a.selectRows(c.Context(), p, x, query, f.timeout)
-	if err != nil {
+	list := sqlRows(answer)
+	list.AddCompleteness(complete)
+	if err := a.printList(list, format); err != nil {
 		return err
 	}
-	return a.printList(sqlRows(answer), format)
+	a.noteCompleteness(complete)
+	return nil
 }
 
 // sqlQuery is the query from wherever it stands.
@@ -99,24 +106,14 @@ func (a *app) sqlQuery(c *cobra.Command, args []string, file string) (string, er
 	return string(body), err
 }
 
-// selectRows asks, for a time.
-func (a *app) selectRows(ctx context.Context, p place, x *index.Index, query string, timeout time.Duration) (*index.Answer, error) {
-	var aliases []index.AliasRow
-	if strings.Contains(strings.ToLower(query), "aliases") { // else they need not be read
-		list, err := alias.NewSet(p.store, nil).List(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range list {
-			aliases = append(aliases, index.AliasRow{Alias: one.Name, Node: one.Node, Number: one.Number, Time: one.Time, User: one.User, Reason: one.Reason})
-		}
-	}
+// selectRows asks, for a time; 0 = for ever.
+func selectRows(ctx context.Context, x *index.Index, query string, timeout time.Duration) (*index.Answer, error) {
 	if timeout > 0 {
 		limited, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		ctx = limited
 	}
-	answer, err := x.Select(ctx, query, aliases)
+	answer, err := x.Select(ctx, query)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("the query takes longer than %s: say more of what is wanted, such as whose ancestry, or give it --timeout", timeout)
 	}

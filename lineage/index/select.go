@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
 
 	"modernc.org/sqlite"
@@ -20,21 +19,12 @@ type Answer struct {
 	Rows    [][]any  // int64, float64, string, []byte or nil
 }
 
-// AliasRow is a row of the table aliases.
-type AliasRow struct {
-	Alias, Node  string
-	Number       int64
-	Time         time.Time
-	User, Reason string
-}
-
 // longestValue bounds the bytes of one value, so that a statement cannot ask for all memory by one of them.
 const longestValue = 64 << 20
 
-// Select answers one statement of SQL over Views, with these rows in the table aliases. It reads: what would write,
-// attach a file or be more than one statement is a *StatementError, as is what SQLite does not understand. The end of
-// ctx ends it.
-func (x *Index) Select(ctx context.Context, statement string, aliases []AliasRow) (*Answer, error) {
+// Select answers one statement of SQL over Views. It reads: what would write, attach a file or be more than one statement
+// is a *StatementError, as is what SQLite does not understand. The end of ctx ends it.
+func (x *Index) Select(ctx context.Context, statement string) (*Answer, error) {
 	explain, query, err := checkStatement(statement)
 	if err != nil {
 		return nil, err
@@ -52,7 +42,7 @@ func (x *Index) Select(ctx context.Context, statement string, aliases []AliasRow
 	}
 	defer conn.Close()
 	r := &reader{conn: conn, statement: statement, explain: explain}
-	if err := r.prepare(ctx, x, aliases); err != nil {
+	if err := r.prepare(ctx, x); err != nil {
 		return nil, fmt.Errorf("ask index: %w", err)
 	}
 	answer, err := r.ask(ctx, query)
@@ -82,20 +72,7 @@ type reader struct {
 }
 
 // prepare makes the views, and then forbids to write and to attach.
-func (r *reader) prepare(ctx context.Context, x *Index, aliases []AliasRow) error {
-	if _, err := r.conn.ExecContext(ctx, "CREATE TEMP TABLE alias_row (alias, node_id, run_id, artifact, number, time, user, reason)"); err != nil {
-		return err
-	}
-	for _, a := range aliases {
-		run, artifact, err := r.runOf(ctx, a.Node)
-		if err != nil {
-			return err
-		}
-		if _, err := r.conn.ExecContext(ctx, "INSERT INTO alias_row VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-			a.Alias, a.Node, orNull(run), orNull(artifact), a.Number, nanos(a.Time), orNull(a.User), orNull(a.Reason)); err != nil {
-			return err
-		}
-	}
+func (r *reader) prepare(ctx context.Context, x *Index) error {
 	for _, v := range Views(x.opts.Now()) {
 		create := v.create()
 		if v.body == "" {
@@ -117,24 +94,9 @@ func (r *reader) prepare(ctx context.Context, x *Index, aliases []AliasRow) erro
 	return err
 }
 
-// runOf splits RUN or RUN#ARTIFACT; run is "" if it is an input.
-func (r *reader) runOf(ctx context.Context, node string) (run, artifact string, err error) {
-	for end := len(node); end > 0; end = strings.LastIndexByte(node[:end], '#') {
-		var n int64
-		err := r.conn.QueryRowContext(ctx, "SELECT run.n FROM node JOIN run ON run.n = node.n WHERE node.id = ?", node[:end]).Scan(&n)
-		if err == nil {
-			return node[:end], strings.TrimPrefix(node[end:], "#"), nil
-		}
-		if !errors.Is(err, sql.ErrNoRows) {
-			return "", "", err
-		}
-	}
-	return "", "", nil
-}
-
 // release makes an index that is kept in memory what it was.
 func (r *reader) release(ctx context.Context) error {
-	undo := "PRAGMA query_only = OFF; DROP TABLE alias_row;"
+	undo := "PRAGMA query_only = OFF;"
 	for _, v := range Views(time.Time{}) {
 		undo += "DROP VIEW IF EXISTS temp." + v.Name + ";"
 	}

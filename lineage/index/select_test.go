@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/heirloom-ml/heirloom/lineage"
+	"github.com/heirloom-ml/heirloom/lineage/alias"
 	"github.com/heirloom-ml/heirloom/lineage/index"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
@@ -34,7 +35,7 @@ func recorded(t *testing.T, seed uint64, steps int) *world {
 // rows answers a statement, a row a line.
 func (w *world) rows(statement string) []string {
 	w.Helper()
-	answer, err := w.index.Select(w.Context(), statement, nil)
+	answer, err := w.index.Select(w.Context(), statement)
 	if err != nil {
 		w.Fatalf("%s: %v", statement, err)
 	}
@@ -156,7 +157,7 @@ func TestSelectOnlyReads(t *testing.T) {
 		"REINDEX", "BEGIN", "SELECT load_extension('x')", "EXPLAIN DELETE FROM run; DELETE FROM run", "", " ; ", "-- nothing", "SELECT writefile('x', 'y')",
 		"WITH a AS (INSERT INTO node (id) VALUES ('x') RETURNING id) SELECT * FROM a", "EXPLAIN",
 	} {
-		_, err := w.index.Select(t.Context(), statement, nil)
+		_, err := w.index.Select(t.Context(), statement)
 		var wrong *index.StatementError
 		if !errors.As(err, &wrong) && !strings.Contains(fmt.Sprint(err), "not authorized") {
 			t.Errorf("%q: error %v, want a refusal", statement, err)
@@ -191,7 +192,7 @@ func TestSelectSaysWhere(t *testing.T) {
 		{"SELECT \"FAILED\" FROM runs", "no such column"},
 		{"SELECT nosuch(1)", "no such function: nosuch\n  SELECT nosuch(1)\n         ^"},
 	} {
-		_, err := w.index.Select(t.Context(), c.statement, nil)
+		_, err := w.index.Select(t.Context(), c.statement)
 		if err == nil || !strings.Contains(err.Error(), c.want) || !errors.Is(err, store.ErrInvalid) {
 			t.Errorf("%q: error\n%v\nwant\n%s", c.statement, err, c.want)
 		}
@@ -201,7 +202,7 @@ func TestSelectSaysWhere(t *testing.T) {
 	if plan := w.rows("EXPLAIN QUERY PLAN SELECT * FROM metadata WHERE key = 'params.p1' AND number > 3"); !strings.Contains(strings.Join(plan, "\n"), "meta_number") {
 		t.Errorf("a comparison with a number goes by\n%s", strings.Join(plan, "\n"))
 	}
-	answer, err := w.index.Select(t.Context(), "SELECT a.run_id, b.run_id FROM runs a JOIN runs b USING (run_id)", nil)
+	answer, err := w.index.Select(t.Context(), "SELECT a.run_id, b.run_id FROM runs a JOIN runs b USING (run_id)")
 	if err != nil || answer.Columns[0] == answer.Columns[1] {
 		t.Errorf("columns %v, error %v", answer, err)
 	}
@@ -214,7 +215,7 @@ func TestSelectEndsWithItsContext(t *testing.T) {
 		"WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c WHERE x < 2", // the second row never comes
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		_, err := w.index.Select(ctx, statement, nil)
+		_, err := w.index.Select(ctx, statement)
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v", statement, err)
@@ -233,7 +234,7 @@ func TestSelectFromMemory(t *testing.T) {
 		if _, err := x.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		answer, err := x.Select(t.Context(), "SELECT count(*) FROM runs", nil)
+		answer, err := x.Select(t.Context(), "SELECT count(*) FROM runs")
 		if want := int64(len(w.rows("SELECT run_id FROM runs"))); err != nil || answer.Rows[0][0] != want {
 			t.Errorf("%v, error %v, want %d", answer, err, want)
 		}
@@ -247,17 +248,19 @@ func TestSelectFromMemory(t *testing.T) {
 
 func TestAliasesOfRunsAndArtifacts(t *testing.T) {
 	w := recorded(t, 28, 50)
-	run := string(w.runs[0])
-	answer, err := w.index.Select(t.Context(), "SELECT alias, run_id, artifact, number FROM aliases ORDER BY alias", []index.AliasRow{
-		{Alias: "a", Node: run, Number: 1}, {Alias: "b", Node: run + "#mod#el", Number: 2}, {Alias: "c", Node: "clicks@1", Number: 3},
-	})
-	if err != nil {
+	run := w.runs[0]
+	set := alias.NewSet(w.tracker.Store(), w.now)
+	for name, c := range map[string]alias.Change{"a": {Run: run}, "b": {Run: run, Artifact: "mod#el"}} {
+		if _, err := set.Set(t.Context(), name, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.index.CatchUpAliases(t.Context(), set); err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprint([][]any{{"a", run, nil, int64(1)}, {"b", run, "mod#el", int64(2)}, {"c", nil, nil, int64(3)}})
-	if got := fmt.Sprint(answer.Rows); got != want {
-		t.Errorf("aliases %s, want %s", got, want)
-	}
+	id := string(run)
+	w.same("aliases", w.rows("SELECT alias, node_id, run_id, artifact, number FROM aliases"), []string{
+		"a|" + id + "|" + id + "|<nil>|1|", "b|" + id + "#mod#el|" + id + "|mod#el|1|"})
 }
 
 // TestSQLPage holds docs/sql.md to the tables, and runs what it shows.

@@ -152,13 +152,13 @@ const handle = `node.id GLOB '*://*/?*' AND lower(substr(node.id, 1, instr(node.
 
 func aliasesView() View {
 	return View{"aliases", "one row for each alias, such as prod", []ViewColumn{
-		{"alias", "TEXT", "without the @", "alias"},
-		{"node_id", "TEXT", "what it stands for: a run, RUN#ARTIFACT or an input", "node_id"},
-		{"run_id", "TEXT", "the run, NULL if it is none", "run_id"},
-		{"artifact", "TEXT", "of the run; NULL = the run itself", "artifact"},
-		{"number", "INTEGER", "how often it was set", "number"},
-		{"time", "TEXT", "time at which it was set", timeOf("time")},
-		{"user", "TEXT", "who set it", "user"},
-		{"reason", "TEXT", "", "reason"},
-	}, "FROM temp.alias_row"}
+		{"alias", "TEXT", "without the @", "alias.name"},
+		{"node_id", "TEXT", "what it stands for: a run, or RUN#ARTIFACT", "alias.node"},
+		{"run_id", "TEXT", "the run", "CASE alias.artifact WHEN '' THEN alias.node ELSE substr(alias.node, 1, length(alias.node) - length(alias.artifact) - 1) END"},
+		{"artifact", "TEXT", "of the run; NULL = the run itself", "nullif(alias.artifact, '')"},
+		{"number", "INTEGER", "how often it was set", "alias.number"},
+		{"time", "TEXT", "time at which it was set", timeOf("alias.time")},
+		{"user", "TEXT", "who set it", "nullif(alias.user, '')"},
+		{"reason", "TEXT", "", "nullif(alias.reason, '')"},
+	}, "FROM main.alias WHERE alias.node <> ''"}
 }
