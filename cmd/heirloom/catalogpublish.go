@@ -10,7 +10,6 @@ import (
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 	"github.com/heirloom-ml/heirloom/dataset"
-	"github.com/heirloom-ml/heirloom/lineage/alias"
 	"github.com/heirloom-ml/heirloom/lineage/catalog"
 	"github.com/heirloom-ml/heirloom/lineage/index"
 )
@@ -85,6 +84,9 @@ func (a *app) catalogPublish(c *cobra.Command, f catalogPublishFlags) error {
 	if err != nil {
 		return err
 	}
+	if done.Kept != nil {
+		a.warn("the version is published, but older ones stay: %v", done.Kept)
+	}
 	shown := p.publishedCatalog(done)
 	if format != render.Table {
 		return a.printJSON(shown)
@@ -107,7 +109,7 @@ func (a *app) catalogPublish(c *cobra.Command, f catalogPublishFlags) error {
 
 // publishCatalog gathers what is published beside the index.
 func (p place) publishCatalog(ctx context.Context, x *index.Index, f catalogPublishFlags) (*catalog.Published, error) {
-	aliases, err := alias.NewSet(p.store, nil).List(ctx)
+	aliases, err := x.Aliases(ctx)
 	if err != nil {
 		return nil, err
 	}

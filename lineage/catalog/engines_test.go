@@ -185,8 +185,8 @@ func TestRowsOfTables(t *testing.T) {
 	w.must(err)
 	w.must(w.tracker.AddSource(t.Context(), runID(1), input))
 	aliases := alias.NewSet(w.store, later)
-	for name, node := range map[string]string{"best": string(runID(1)) + "#model", "data": "clicks@1", "prod": string(runID(2))} {
-		_, err := aliases.Set(t.Context(), name, alias.Change{Node: node, Reason: "why not"})
+	for name, change := range map[string]alias.Change{"best": {Run: runID(1), Artifact: "model", Reason: "why not"}, "prod": {Run: runID(2), Reason: "why not"}} {
+		_, err := aliases.Set(t.Context(), name, change)
 		w.must(err)
 	}
 	w.publish(nil)
@@ -198,7 +198,7 @@ func TestRowsOfTables(t *testing.T) {
 			`["params.n","int","1","1.0","1",null],["params.object","object","{\"a\":1.5}",null,null,null],["params.on","bool","true",null,null,"True"],` +
 			`["params.text","string","ü \u001b[31m'\"",null,null,null]]`,
 		"datasets": `[["clicks@1","dataset","clicks","1",null,null,"1","local://torchx/run-002"]]`,
-		"aliases": `[["best","local://torchx/run-001#model","local://torchx/run-001","model","1","why not"],["data","clicks@1",null,null,"1","why not"],` +
+		"aliases": `[["best","local://torchx/run-001#model","local://torchx/run-001","model","1","why not"],` +
 			`["prod","local://torchx/run-002","local://torchx/run-002",null,"1","why not"]]`,
 		"times": `[["0"]]`,
 	} {

@@ -17,7 +17,7 @@ import (
 )
 
 // DefaultAncestryRows is how long the table of ancestry may become before its depth is bounded.
-const DefaultAncestryRows = 10_000_000
+const DefaultAncestryRows = 30_000_000
 
 // Content is what is published.
 type Content struct {
@@ -54,6 +54,8 @@ type Published struct {
 	// Unchanged: the newest version, which is Manifest, holds all this already, and nothing was published.
 	Unchanged bool
 	Reclaimed []Reclaimed // older versions that went
+	// Kept is why older versions stay that should have gone, such as that whoever publishes may not delete; nil = none do.
+	Kept error
 }
 
 // Publish makes the next version of the catalog of a store, unless the newest one says the same. It may be called by
@@ -207,7 +209,7 @@ func (p *publisher) fill(ctx context.Context, t *tables) error {
 		}
 	}
 	for _, a := range p.content.Aliases {
-		if err := t.alias(ctx, a, runs); err != nil {
+		if err := t.alias(ctx, a); err != nil {
 			return err
 		}
 	}
@@ -274,6 +276,6 @@ func (p *publisher) afterwards(ctx context.Context, m *Manifest) (*Published, er
 			return nil, err
 		}
 	}
-	done.Reclaimed, err = p.opts.Policy.reclaim(ctx, p.store, found, found.time(), p.opts.Now)
-	return done, err
+	done.Reclaimed, done.Kept = p.opts.Policy.reclaim(ctx, p.store, found, found.time(), p.opts.Now)
+	return done, nil
 }

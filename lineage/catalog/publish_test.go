@@ -298,6 +298,23 @@ func TestOldVersionsGoAfterGrace(t *testing.T) {
 	w.check()
 }
 
+// Who may not delete publishes all the same, and is told that older versions stay.
+func TestPublisherWhoMayNotDelete(t *testing.T) {
+	w := newWorld(t, open(t, t.TempDir(), &store.Options{Intercept: func(_ context.Context, r store.Request, do func() error) error {
+		if r.Op == "delete" {
+			return &store.Error{Op: "delete", Key: r.Key, Kind: store.ErrPermission}
+		}
+		return do()
+	}}))
+	w.random(1, 5)
+	w.publish(nil)
+	w.describe(9)
+	done := w.publish(&catalog.Options{Policy: catalog.Policy{Now: true, Keep: 1}})
+	if !errors.Is(done.Kept, store.ErrPermission) || len(done.Reclaimed) > 0 || w.check().Number != 2 {
+		t.Errorf("%+v", done)
+	}
+}
+
 func TestFilledFromCatalog(t *testing.T) {
 	w := newWorld(t, open(t, t.TempDir(), nil))
 	w.random(5, 20)

@@ -145,9 +145,9 @@ func otherTables() []Table {
 		}},
 		{aliasesTable, "what names such as prod mean, in the order of alias", []Column{
 			{"alias", String, false, "the name"},
-			{"node_id", String, false, "a run, RUN#ARTIFACT or an input"},
-			{"run_id", String, true, "the run, or the one that has the artifact; null = it is neither"},
-			{"artifact", String, true, "which artifact of the run"},
+			{"node_id", String, false, "a run, or RUN#ARTIFACT"},
+			{"run_id", String, false, "the run, or the one that has the artifact"},
+			{"artifact", String, true, "which artifact of the run; null = the run itself"},
 			{"number", Int, false, "how often it was set or removed"},
 			{"time", Timestamp, true, "when it was set"},
 			{"user", String, true, "who did"},

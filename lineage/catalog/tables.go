@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"slices"
-	"strings"
 
 	"github.com/heirloom-ml/heirloom/lineage/alias"
 	"github.com/heirloom-ml/heirloom/lineage/filter"
@@ -198,14 +197,6 @@ func (t *tables) ancestry(ctx context.Context, limit int) error {
 }
 
 // alias writes what a name means.
-func (t *tables) alias(ctx context.Context, a alias.Alias, runs map[tracker.RunID]bool) error {
-	var run, artifact any
-	owner, rest, _ := strings.Cut(a.Node, "#")
-	switch {
-	case runs[tracker.RunID(a.Node)]:
-		run = a.Node
-	case runs[tracker.RunID(owner)]:
-		run, artifact = owner, rest
-	}
-	return t.add(ctx, aliasesTable, a.Name, a.Node, run, artifact, a.Number, a.Time, a.User, a.Reason)
+func (t *tables) alias(ctx context.Context, a alias.Alias) error {
+	return t.add(ctx, aliasesTable, a.Name, a.Node, string(a.Run()), a.Artifact, a.Number, a.Time, a.User, a.Reason)
 }
