@@ -34,7 +34,7 @@ var skews = []time.Duration{0, -50 * time.Minute, -3 * time.Second, 7 * time.Hou
 func newHistory(t *testing.T, seed uint64, url string) *history {
 	t.Helper()
 	h := &history{world: newWorld(t, seed), dir: t.TempDir()}
-	h.clock = time.Now()
+	h.clock, h.sparing = time.Now(), true
 	s, err := store.Open(t.Context(), url, nil)
 	if err != nil {
 		t.Fatal(err)
