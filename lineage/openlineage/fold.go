@@ -132,7 +132,7 @@ func (f *folder) input(d Dataset) error {
 	about := &pyjson.Object{}
 	key := prefixInputFacets + string(s.ID)
 	if known, ok := f.metadata.Get(key); ok {
-		about = known.(*pyjson.Object).Clone() //nolint:errorlint // it was set a line below, and is no error
+		about = known.(*pyjson.Object).Clone() // it was set below
 	}
 	f.keep(about, "", d.Facets)
 	f.keep(about, "", d.InputFacets)

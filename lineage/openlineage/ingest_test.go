@@ -340,3 +340,6 @@ func edges(t *testing.T, of *tracker.FileTracker) string {
 	}
 	return b.String()
 }
+
+// at is a minute of the day of the tests.
+func at(minute int) time.Time { return time.Date(2026, 11, 20, 10, minute, 0, 0, time.UTC) }
