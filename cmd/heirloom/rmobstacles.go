@@ -46,7 +46,7 @@ func (list obstacles) refuse(force bool) error {
 // on is what stands in the way of one run, "" if nothing does.
 func (list obstacles) on(run tracker.RunID, force bool) string {
 	for _, o := range list {
-		if o.run == run && !(force && o.soft) {
+		if o.run == run && (!force || !o.soft) {
 			return o.why
 		}
 	}
