@@ -9,6 +9,7 @@ import (
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 	"github.com/heirloom-ml/heirloom/lineage/filter"
+	"github.com/heirloom-ml/heirloom/lineage/index"
 	"github.com/heirloom-ml/heirloom/runner"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
@@ -223,23 +224,43 @@ func (a *app) report(err error, code int) {
 		return
 	}
 	text := f.Message
-	var syntax *filter.SyntaxError
-	if errors.As(err, &syntax) { // the place is shown below the sentence
-		text = "filter: " + syntax.Reason
+	at, placed := placeOf(err)
+	if placed { // it is shown below the sentence
+		text = store.Redact(at.reason)
 	}
 	if f.Advice != "" {
 		text += "; " + f.Advice
 	}
 	fmt.Fprintln(a.stderr, a.paint(red, "heirloom:"), render.Sanitize(strings.TrimSpace(text)))
-	if syntax != nil {
-		a.point(syntax)
+	if placed && at.offset >= 0 && store.Redact(at.text) == at.text {
+		a.point(at)
 	}
 }
 
-// point shows a filter with a caret below the place where it does not parse.
-func (a *app) point(e *filter.SyntaxError) {
-	line := strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(e.Filter)
-	before := render.Sanitize(line[:min(e.Offset, len(line))])
+// errorPlace is where in a text of the user's an error is.
+type errorPlace struct {
+	reason, text string
+	offset       int // in bytes; less than 0 = not known
+}
+
+// placeOf finds the place of an error in a filter or a statement of SQL, of which the line counts.
+func placeOf(err error) (errorPlace, bool) {
+	var syntax *filter.SyntaxError
+	var statement *index.StatementError
+	switch {
+	case errors.As(err, &syntax):
+		return errorPlace{"filter: " + syntax.Reason, syntax.Filter, syntax.Offset}, true
+	case errors.As(err, &statement):
+		line, offset := statement.Line()
+		return errorPlace{"sql: " + statement.Reason, line, offset}, true
+	}
+	return errorPlace{}, false
+}
+
+// point shows the text with a caret below the place.
+func (a *app) point(at errorPlace) {
+	line := strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(at.text)
+	before := render.Sanitize(line[:min(at.offset, len(line))])
 	fmt.Fprintf(a.stderr, "  %s\n  %s^\n", render.Sanitize(line), strings.Repeat(" ", utf8.RuneCountInString(before)))
 }
 

@@ -16,16 +16,24 @@ type StatementError struct {
 	Reason    string
 }
 
-// Error shows the line of the statement with a caret below the place.
-func (e *StatementError) Error() string {
+// Line is the line of the statement that holds the place, and the place in it, -1 where that is not known.
+func (e *StatementError) Line() (line string, offset int) {
 	if e.Offset < 0 || e.Offset > len(e.Statement) {
-		return "sql: " + e.Reason
+		return "", -1
 	}
 	begin := strings.LastIndexByte(e.Statement[:e.Offset], '\n') + 1
-	line, _, _ := strings.Cut(e.Statement[begin:], "\n")
+	line, _, _ = strings.Cut(e.Statement[begin:], "\n")
+	return line, e.Offset - begin
+}
+
+// Error shows the line with a caret below the place.
+func (e *StatementError) Error() string {
+	line, offset := e.Line()
+	if offset < 0 {
+		return "sql: " + e.Reason
+	}
 	blank := strings.NewReplacer("\t", " ", "\r", " ")
-	column := utf8.RuneCountInString(e.Statement[begin:e.Offset])
-	return fmt.Sprintf("sql: %s\n  %s\n  %s^", e.Reason, blank.Replace(line), strings.Repeat(" ", column))
+	return fmt.Sprintf("sql: %s\n  %s\n  %s^", e.Reason, blank.Replace(line), strings.Repeat(" ", utf8.RuneCountInString(line[:offset])))
 }
 
 // Unwrap makes it an error of kind store.ErrInvalid.
