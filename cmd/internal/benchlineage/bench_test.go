@@ -1,7 +1,6 @@
 package benchlineage
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,7 +91,3 @@ func (b *bench) size(t *testing.T, runs int) {
 
 // wants tells whether a row was asked for.
 func (b *bench) wants(row string) bool { return b.only.MatchString(row) }
-
-func (r *results) note(format string, args ...any) {
-	r.notes = append(r.notes, fmt.Sprintf(format, args...))
-}

@@ -26,20 +26,11 @@ def ancestors():
                 todo.append(s.source_run_id)
     return seen
 
-def descendants():
-    seen, todo = set(), [run]
-    while todo:
-        for child in tracker.run_ids(parent_run_id=todo.pop()):
-            if child not in seen:
-                seen.add(child)
-                todo.append(child)
-    return seen
-
 def show():
     return [tracker.metadata(run), tracker.artifacts(run), list(tracker.sources(run)), list(tracker.run_ids(parent_run_id=run))]
 
 found = {"ids": lambda: list(tracker.run_ids()), "runs": lambda: runs()[:20], "where": lambda: [r for r in runs() if matching(r[1])][:20],
-         "show": show, "up": ancestors, "down": descendants}[what]()
+         "show": show, "up": ancestors}[what]()
 print(len(found), time.perf_counter() - begun)
 `
 

@@ -23,7 +23,6 @@ type result struct {
 type results struct {
 	sizes []int
 	list  []result
-	notes []string
 }
 
 // String is the table: a line for each row and tool with a column for each size, then the curve, then the ratios.
@@ -43,7 +42,7 @@ func (r *results) String() string {
 	}
 	b.WriteString(r.curve())
 	b.WriteString(r.ratios())
-	return b.String() + strings.Join(r.notes, "\n")
+	return b.String()
 }
 
 // lines are the pairs of row and tool, in the order in which they were measured.
