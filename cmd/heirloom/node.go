@@ -35,8 +35,8 @@ func (a *app) resolve(ctx context.Context, p place, x *index.Index, text string,
 	}
 	id, err := r.Resolve(ctx, text)
 	for _, look := range []func(context.Context) (index.Refreshed, error){x.CatchUp, x.Refresh} {
-		if !errors.Is(err, store.ErrNotExist) || f.never || f.now {
-			break
+		if !errors.Is(err, store.ErrNotExist) || f.never || f.now || strings.HasPrefix(text, "@") {
+			break // of an alias the store itself was asked
 		}
 		if _, err := look(ctx); err != nil {
 			return named{}, err

@@ -53,7 +53,13 @@ func (a *app) runOrigin(c *cobra.Command, text string, depth int, f freshness) e
 	var out render.Origin
 	bytes := &hashed{app: a, text: text}
 	err = a.ask(c.Context(), c, found.place, f, func(x *index.Index) error {
-		if out, err = bytes.origin(c.Context(), found, x, f, depth); err == nil {
+		out, err = bytes.origin(c.Context(), found, x, depth)
+		if errors.Is(err, store.ErrNotExist) && !f.never && !f.now { // it may have been made a moment ago
+			if _, err = x.CatchUp(c.Context()); err == nil {
+				out, err = bytes.origin(c.Context(), found, x, depth)
+			}
+		}
+		if err == nil {
 			out.Completeness, err = a.completeness(c.Context(), x)
 		}
 		return err
@@ -80,18 +86,13 @@ type hashed struct {
 }
 
 // origin finds the names of the bytes, and what the runs that made them came from.
-func (h *hashed) origin(ctx context.Context, found *spots, x *index.Index, f freshness, depth int) (render.Origin, error) {
+func (h *hashed) origin(ctx context.Context, found *spots, x *index.Index, depth int) (render.Origin, error) {
 	out := render.Origin{Size: -1}
 	digest, err := h.whole(ctx, found, x)
 	if err != nil {
 		return out, err
 	}
 	names, err := x.Contents(ctx, digest)
-	if err == nil && len(names) == 0 && !f.never && !f.now {
-		if _, err = x.Refresh(ctx); err == nil {
-			names, err = x.Contents(ctx, digest)
-		}
-	}
 	if err != nil {
 		return out, err
 	}

@@ -127,7 +127,7 @@ type arrow struct {
 	from, to  string
 	artifacts []string // sorted, without ""
 	role      tracker.Role
-	made      bool // to an artifact or an input: what was made, not used
+	made      bool // to an artifact or an input: what was made, not used; a content has other names with other runs
 }
 
 func newPicture(sub *lineage.Subgraph) *picture {
@@ -150,7 +150,7 @@ func newPicture(sub *lineage.Subgraph) *picture {
 	for _, e := range sub.Edges {
 		n := len(p.arrows)
 		if n == 0 || p.arrows[n-1].from != e.From || p.arrows[n-1].to != e.To {
-			p.arrows = append(p.arrows, &arrow{from: e.From, to: e.To, made: p.nodes[e.To].Kind != lineage.KindRun})
+			p.arrows = append(p.arrows, &arrow{from: e.From, to: e.To, made: p.nodes[e.To].Kind != lineage.KindRun && p.nodes[e.To].Kind != lineage.KindContent})
 		}
 		p.arrows[len(p.arrows)-1].add(e)
 	}
