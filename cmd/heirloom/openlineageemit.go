@@ -106,7 +106,7 @@ func (a *app) transport(c *cobra.Command, e emitting) (openlineage.Transport, er
 	if e.file != "" && (err == nil || !t.Disabled) {
 		return openlineage.Transport{Disabled: t.Disabled, File: e.file, Append: true}, nil
 	}
-	if err != nil && !(e.url != "" && errors.Is(err, store.ErrUnsupported)) {
+	if err != nil && (e.url == "" || !errors.Is(err, store.ErrUnsupported)) {
 		return t, err
 	}
 	if e.url != "" {

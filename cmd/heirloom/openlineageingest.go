@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -85,7 +84,7 @@ func (a *app) ingestFile(ctx context.Context, g *openlineage.Ingest, name string
 		defer file.Close()
 		in = file
 	}
-	err := openlineage.Each(io.Reader(in), func(line int, body []byte) error {
+	err := openlineage.Each(in, func(line int, body []byte) error {
 		err := g.Add(ctx, body)
 		if !errors.Is(err, store.ErrInvalid) {
 			return err

@@ -9,8 +9,9 @@ import (
 
 // settle records the end of a run that its scheduler tells of and no attempt does: it was cancelled or failed before it
 // began, or between two attempts. Where the run is not recorded here, or its record says more, there is nothing to do.
+// What succeeded did so in an attempt, which tells of it.
 func (a *app) settle(ctx context.Context, h runner.Handle, status runner.AppStatus) {
-	if !status.State.Terminal() {
+	if !status.State.Terminal() || status.State == tracker.Succeeded {
 		return
 	}
 	run, err := a.recorded(ctx, h)
