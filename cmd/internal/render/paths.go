@@ -81,12 +81,13 @@ func (p *picture) line(id string, s Style) string {
 
 // WaysNote says in a sentence how many ways there are.
 func WaysNote(p *lineage.Paths, every bool) string {
-	text := fmt.Sprintf("%d ways, the shortest of %d steps", len(p.Ways), len(p.Ways[0])-1)
+	steps := count(len(p.Ways[0])-1, "step")
+	text := fmt.Sprintf("%d ways, the shortest of %s", len(p.Ways), steps)
 	switch {
 	case !every && p.Shortest.IsInt64() && p.Shortest.Int64() == 1:
-		text = fmt.Sprintf("one shortest way, of %d steps", len(p.Ways[0])-1)
+		text = "one shortest way, of " + steps
 	case !every:
-		text = fmt.Sprintf("%s shortest ways, of %d steps", p.Shortest, len(p.Ways[0])-1)
+		text = fmt.Sprintf("%s shortest ways, of %s", p.Shortest, steps)
 	}
 	if bound := p.Bound(); bound != "" {
 		text += "; " + bound
