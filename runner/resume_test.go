@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -180,7 +181,11 @@ func TestEndOfEarlierAttempt(t *testing.T) {
 	}
 	job.Args, job.Outputs = []string{"sh", "-c", "exit 5"}, nil
 	_, err := l.Run(t.Context(), job, func(s Started) {
-		check("started", readRun(t, l, s.RunID), endKeys()...)
+		run := readRun(t, l, s.RunID)
+		check("started", run, slices.DeleteFunc(endKeys(), func(key string) bool { return key == tracker.KeyState })...)
+		if state := run.Metadata.Text(tracker.KeyState); state != string(tracker.Running) {
+			t.Errorf("started: state is %s", state)
+		}
 	})
 	if err != nil {
 		t.Fatal(err)
