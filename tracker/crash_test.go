@@ -25,7 +25,9 @@ type deed struct {
 }
 
 // mended are the rules that a write may leave broken when it is cut off.
-var mended = map[tracker.Rule]bool{tracker.RuleLinkUnmirrored: true, tracker.RuleDescendantMissing: true}
+var mended = map[tracker.Rule]bool{
+	tracker.RuleLinkUnmirrored: true, tracker.RuleDescendantMissing: true, tracker.RuleRunEmpty: true,
+}
 
 // deeds are all kinds of writes.
 func deeds() []deed {
