@@ -50,16 +50,16 @@ def insert(table, rows):
 def flush(runs):
     rows = {"runs": [], "params": [], "tags": [], "metrics": [], "latest_metrics": []}
     for r in runs:
-        rows["runs"].append({"run_uuid": r["id"][-32:], "name": r["name"], "source_type": "UNKNOWN", "source_name": "", "entry_point_name": "", "user_id": r["tags"].get("heirloom.user", ""),
+        rows["runs"].append({"run_uuid": r["id"].rsplit("/", 1)[-1], "name": r["name"], "source_type": "UNKNOWN", "source_name": "", "entry_point_name": "", "user_id": r["tags"].get("heirloom.user", ""),
             "status": r["state"], "start_time": r["start"], "end_time": r["end"] or None, "source_version": "", "lifecycle_stage": "active",
             "artifact_uri": artifacts + "/" + r["name"], "experiment_id": int(experiment)})
         for k, v in r["params"].items():
-            rows["params"].append({"key": k, "value": v, "run_uuid": r["id"][-32:]})
+            rows["params"].append({"key": k, "value": v, "run_uuid": r["id"].rsplit("/", 1)[-1]})
         for k, v in dict(r["tags"], **{"mlflow.runName": r["name"], "heirloom.id": r["id"]}).items():
-            rows["tags"].append({"key": k, "value": v, "run_uuid": r["id"][-32:]})
+            rows["tags"].append({"key": k, "value": v, "run_uuid": r["id"].rsplit("/", 1)[-1]})
         for k, v in r["metrics"].items():
-            rows["metrics"].append({"key": k, "value": v, "timestamp": r["start"], "run_uuid": r["id"][-32:], "step": 0, "is_nan": False})
-            rows["latest_metrics"].append({"key": k, "value": v, "timestamp": r["start"], "step": 0, "is_nan": False, "run_uuid": r["id"][-32:]})
+            rows["metrics"].append({"key": k, "value": v, "timestamp": r["start"], "run_uuid": r["id"].rsplit("/", 1)[-1], "step": 0, "is_nan": False})
+            rows["latest_metrics"].append({"key": k, "value": v, "timestamp": r["start"], "step": 0, "is_nan": False, "run_uuid": r["id"].rsplit("/", 1)[-1]})
     for table, list_ in rows.items():
         if list_:
             insert(table, list_)
@@ -94,6 +94,6 @@ elif what == "where":
 elif what == "rare":
     found = client.search_runs([experiment], "params.seed = '7' and metrics.val_accuracy > 0.98 and tags.stage = 'finetune'", order_by=newest, max_results=20)
 else:
-    found = [client.get_run(run[-32:])]
+    found = [client.get_run(run.rsplit("/", 1)[-1])]
 print(len(found), time.perf_counter() - begun)
 `
