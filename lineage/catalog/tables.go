@@ -10,7 +10,6 @@ import (
 	"github.com/heirloom-ml/heirloom/lineage/index"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
-	"github.com/heirloom-ml/heirloom/tracker/pyjson"
 )
 
 // tables writes all tables of one version side by side, from one pass over an index.
@@ -112,28 +111,11 @@ func (t *tables) metadata(ctx context.Context, run *tracker.Run) error {
 		case bool:
 			boolean = typed
 		}
-		if err := t.add(ctx, metadataTable, string(run.ID), key, typeName(raw), v.Text, number, integer, boolean); err != nil {
+		if err := t.add(ctx, metadataTable, string(run.ID), key, index.TypeName(raw), v.Text, number, integer, boolean); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// typeName is the name of the type of a piece of metadata.
-func typeName(raw any) string {
-	switch raw.(type) {
-	case string:
-		return "string"
-	case bool:
-		return "bool"
-	case float64:
-		return "float"
-	case []any:
-		return "list"
-	case *pyjson.Object:
-		return "object"
-	}
-	return "int" // of any size
 }
 
 func (t *tables) artifacts(ctx context.Context, run *tracker.Run) error {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"iter"
@@ -32,7 +33,7 @@ func (x *Index) Snapshot(ctx context.Context) (*Snapshot, error) {
 
 // Close ends the reading. It may be called twice.
 func (s *Snapshot) Close() error {
-	if err := s.tx.Rollback(); err != nil && err != sql.ErrTxDone { //nolint:errorlint // it is never wrapped
+	if err := s.tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
 		return err
 	}
 	return nil

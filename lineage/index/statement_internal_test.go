@@ -1,9 +1,12 @@
 package index
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/heirloom-ml/heirloom/store"
 )
 
 // FuzzStatement sees that no text makes the reader of statements fail, and that what it lets through begins as a
@@ -24,7 +27,9 @@ func FuzzStatement(f *testing.F) {
 		}
 		_, statement, err := checkStatement(text)
 		if err != nil {
-			_ = err.Error()
+			if !errors.Is(err, store.ErrInvalid) || !strings.HasPrefix(err.Error(), "sql: ") {
+				t.Errorf("%q is refused with %v", text, err)
+			}
 			return
 		}
 		first := sqlTokens(statement)[0]

@@ -167,7 +167,7 @@ func (w *writer) putMetadata(ctx context.Context, n int64, run *tracker.Run) err
 		if v.IsNumber {
 			number = v.Number
 		}
-		if err := w.metadata.add(ctx, w, n, k, typeOf(raw), v.Text, number); err != nil {
+		if err := w.metadata.add(ctx, w, n, k, TypeName(raw), v.Text, number); err != nil {
 			return err
 		}
 	}
@@ -201,8 +201,9 @@ func (w *writer) putLinks(ctx context.Context, n int64, run *tracker.Run) error 
 	return nil
 }
 
-// typeOf is the kind of a piece of metadata, of the types that package pyjson reads.
-func typeOf(raw any) string {
+// TypeName is what the tables of sql and of the catalog call the type of a piece of metadata, as package pyjson reads it:
+// string, bool, float, int of any size, list or object.
+func TypeName(raw any) string {
 	switch raw.(type) {
 	case string:
 		return "string"

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"text/tabwriter"
@@ -41,7 +40,7 @@ func TestTable(t *testing.T) {
 	wanted := regexp.MustCompile(only)
 	python := servers.Python(t, "pyarrow==21.0.0", "pandas==2.3.3", "polars==1.35.1", "duckdb==1.4.1", "numpy==2.3.4")
 	dir := t.TempDir()
-	rows := number(t, rowsVariable, 10_000_000)
+	rows := usage.Number(t, rowsVariable, 10_000_000)
 	generate(t, python, dir, rows)
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
@@ -51,7 +50,7 @@ func TestTable(t *testing.T) {
 			continue
 		}
 		for _, tool := range []string{"heirloom", "pyarrow", "duckdb"} {
-			best := c.best(t, tool, python, dir, number(t, timesVariable, 1))
+			best := c.best(t, tool, python, dir, usage.Number(t, timesVariable, 1))
 			line := fmt.Sprintf("%s\t%s\t%.2f\t%.2f\t%.2f\t%d\t%s", c.name, tool, best.Wall.Seconds(), best.CPU.Seconds(),
 				float64(rows)/1e6/best.Wall.Seconds(), best.Peak>>20, best.Said)
 			t.Log(strings.ReplaceAll(line, "\t", " "))
@@ -93,16 +92,4 @@ func (c cell) best(t *testing.T, tool, python, dir string, times int) usage.Usag
 		}
 	}
 	return best
-}
-
-func number(t *testing.T, variable string, fallback int) int {
-	text := os.Getenv(variable)
-	if text == "" {
-		return fallback
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("%s=%s is no number", variable, text)
-	}
-	return n
 }

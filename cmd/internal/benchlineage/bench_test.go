@@ -2,12 +2,12 @@ package benchlineage
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/heirloom-ml/heirloom/cmd/internal/usage"
 )
 
 // What the bench is told, see "make bench-lineage".
@@ -26,7 +26,7 @@ func TestTable(t *testing.T) {
 	if only == "" {
 		t.Skipf("measures for minutes; set %s=. or call make bench-lineage", onlyVariable)
 	}
-	b := &bench{only: regexp.MustCompile(only), times: number(t, timesVariable, 3), heirloom: build(t), results: &results{}}
+	b := &bench{only: regexp.MustCompile(only), times: usage.Number(t, timesVariable, 3), heirloom: usage.Build(t), results: &results{}}
 	b.torchx, _ = python(t, "torchx==0.7.0", "fsspec==2026.9.0")
 	b.mlflow, _ = python(t, "mlflow-skinny==3.17.2", "sqlalchemy==2.1.9", "alembic==1.20.1")
 	for _, text := range strings.Split(sizes(), ",") {
@@ -45,29 +45,6 @@ func sizes() string {
 		return text
 	}
 	return "1000,10000,100000"
-}
-
-func number(t *testing.T, variable string, fallback int) int {
-	text := os.Getenv(variable)
-	if text == "" {
-		return fallback
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("%s=%s is no number", variable, text)
-	}
-	return n
-}
-
-// build makes the binary that users have.
-func build(t *testing.T) string {
-	path := filepath.Join(t.TempDir(), "heirloom")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "github.com/heirloom-ml/heirloom/cmd/heirloom")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	return path
 }
 
 // bench is one run of the table.

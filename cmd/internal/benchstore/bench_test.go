@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heirloom-ml/heirloom/cmd/internal/usage"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/store/storetest/servers"
 )
@@ -36,9 +37,9 @@ func TestTable(t *testing.T) {
 	if only == "" {
 		t.Skipf("measures for minutes; set %s=. or call make bench-store", onlyVariable)
 	}
-	b := &bench{t: t, only: regexp.MustCompile(only), times: number(t, timesVariable, 1), heirloom: build(t)}
+	b := &bench{t: t, only: regexp.MustCompile(only), times: usage.Number(t, timesVariable, 1), heirloom: usage.Build(t)}
 	b.loads = []load{
-		{name: fmt.Sprintf("%d MiB", number(t, sizeVariable, 1024)), files: 1, size: int64(number(t, sizeVariable, 1024)) << 20},
+		{name: fmt.Sprintf("%d MiB", usage.Number(t, sizeVariable, 1024)), files: 1, size: int64(usage.Number(t, sizeVariable, 1024)) << 20},
 		{name: "5,000 x 4 KiB", files: 5000, size: 4096},
 	}
 	dir := t.TempDir()
@@ -52,29 +53,6 @@ func TestTable(t *testing.T) {
 	t.Run("hdfs", b.hdfs)
 	t.Run("local", b.local)
 	t.Logf("data in %s; best of %d; the slow link adds %v and carries %d MB/s a connection\n%s", os.TempDir(), b.times, linkDelay, linkRate/1_000_000, b.results)
-}
-
-func number(t *testing.T, variable string, fallback int) int {
-	text := os.Getenv(variable)
-	if text == "" {
-		return fallback
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("%s=%s is no number", variable, text)
-	}
-	return n
-}
-
-// build makes the binary that users have.
-func build(t *testing.T) string {
-	path := filepath.Join(t.TempDir(), "heirloom")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "github.com/heirloom-ml/heirloom/cmd/heirloom")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	return path
 }
 
 // bench is one run of the table.
