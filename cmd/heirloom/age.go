@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
 )
 
 // age is a flag that takes whole or broken days and weeks beside Go's own units: 36h, 1d, 2w, 1.5d.
@@ -20,14 +22,14 @@ func (a *age) Set(text string) error {
 		}
 		n, err := strconv.ParseFloat(number, 64)
 		if err != nil || n < 0 || n > float64(math.MaxInt64/length) {
-			return errors.New("want a time as 1d, 2w or 36h")
+			return errors.New("want a time as 30s, 36h, 1d or 2w")
 		}
 		*a = age(n * float64(length))
 		return nil
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return errors.New("want a time as 1d, 2w or 36h")
+		return errors.New("want a time as 30s, 36h, 1d or 2w")
 	}
 	*a = age(d)
 	return nil
@@ -36,4 +38,15 @@ func (a *age) Set(text string) error {
 // Type is part of pflag.Value.
 func (a *age) Type() string { return "duration" }
 
-func (a *age) String() string { return short(time.Duration(*a)) }
+// String is part of pflag.Value. No time at all is 0, for which no default is shown.
+func (a *age) String() string {
+	if *a == 0 {
+		return "0"
+	}
+	return short(time.Duration(*a))
+}
+
+// ageFlag registers a flag for a time of 0 or more. Its default is what *d holds now.
+func ageFlag(flags *pflag.FlagSet, d *time.Duration, name, usage string) {
+	flags.Var((*age)(d), name, usage)
+}

@@ -118,8 +118,11 @@ func (a *app) printAlias(set alias.Alias, format render.Format) error {
 	return nil
 }
 
-// artifactOf finds out whether a text names a run, or an artifact that it has recorded.
+// artifactOf finds out whether a text, also @NAME, names a run, or an artifact that it has recorded.
 func (p place) artifactOf(ctx context.Context, text string) (run tracker.RunID, artifact string, err error) {
+	if text, err = p.expand(ctx, text); err != nil {
+		return "", "", err
+	}
 	run, err = p.findRun(ctx, text)
 	if err == nil || !strings.Contains(text, "#") {
 		return run, "", err

@@ -108,8 +108,12 @@ func (p place) expected(ctx context.Context, text string) (*string, error) {
 	if text == "" {
 		return &text, nil
 	}
+	text, err := p.expand(ctx, text)
+	if err != nil {
+		return nil, err
+	}
 	run, artifact, err := p.artifactOf(ctx, text)
-	if errors.Is(err, store.ErrNotExist) && text[0] != '@' {
+	if errors.Is(err, store.ErrNotExist) {
 		return &text, nil
 	}
 	if err != nil {

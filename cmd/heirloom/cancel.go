@@ -20,17 +20,14 @@ type endFlags struct {
 
 func (f *endFlags) register(c *cobra.Command) {
 	flags := c.Flags()
-	flags.DurationVar(&f.grace, "grace", 0, "`TIME` from SIGTERM to SIGKILL (default: as the job was started with)")
+	ageFlag(flags, &f.grace, "grace", "`TIME` from SIGTERM to SIGKILL (default: as the job was started with)")
 	flags.BoolVar(&f.force, "force", false, "also a job of another session")
 	flags.StringVar(&f.session, "session", "", "`NAME` of the session that the job was submitted in (default torchx)")
 }
 
 // options are those of the library; the command says where there was nothing to do.
-func (f *endFlags) options(c *cobra.Command) (*runner.EndOptions, error) {
-	if f.grace < 0 {
-		return nil, usagef(c.CommandPath(), "--grace is %s, want 0 or more", f.grace)
-	}
-	return &runner.EndOptions{CancelOptions: runner.CancelOptions{Grace: f.grace}, Force: f.force, MustExist: true}, nil
+func (f *endFlags) options() *runner.EndOptions {
+	return &runner.EndOptions{CancelOptions: runner.CancelOptions{Grace: f.grace}, Force: f.force, MustExist: true}
 }
 
 func newCancel(a *app) *cobra.Command {
@@ -111,10 +108,7 @@ type ending struct {
 
 // endJob finds an app, does what is to be done to it, and says so.
 func (a *app) endJob(c *cobra.Command, text string, f endFlags, e ending) error {
-	opts, err := f.options(c)
-	if err != nil {
-		return err
-	}
+	opts := f.options()
 	ctx := c.Context()
 	return a.onJob(ctx, text, f.session, documentFormats(), func(l *launched, format render.Format) error {
 		before, err := l.runner.Status(ctx, l.handle)

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"time"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 	"github.com/heirloom-ml/heirloom/dataset"
@@ -61,23 +64,22 @@ func catalogRows(list []catalog.Reclaimed) render.List {
 	return l
 }
 
-// catalogPolicy is the policy of the flags --grace and --keep; a grace of 0 that was asked for is none.
-func catalogPolicy(c *cobra.Command) (catalog.Policy, error) {
-	grace, err := c.Flags().GetDuration("grace")
-	if err != nil {
-		return catalog.Policy{}, err
-	}
-	keep, err := c.Flags().GetInt("keep")
-	if err != nil {
-		return catalog.Policy{}, err
-	}
-	if grace < 0 || keep < 1 {
-		return catalog.Policy{}, usagef(c.CommandPath(), "--grace wants 0 or more, --keep 1 or more")
-	}
-	return catalog.Policy{Grace: grace, Now: grace == 0, Keep: keep}, nil
+// catalogPolicyFlags say which versions go.
+type catalogPolicyFlags struct {
+	grace time.Duration
+	keep  int
 }
 
-func registerCatalogPolicy(c *cobra.Command) {
-	c.Flags().Duration("grace", dataset.DefaultGrace, "`TIME` that a version stays after a newer one took its place, and one that was begun after its last sign of life")
-	c.Flags().Int("keep", catalog.DefaultKeep, "`N` newest versions that stay whatever their age")
+func (f *catalogPolicyFlags) register(flags *pflag.FlagSet) {
+	f.grace = dataset.DefaultGrace
+	ageFlag(flags, &f.grace, "grace", "`TIME` that a version stays after a newer one took its place, and one that was begun after its last sign of life")
+	flags.IntVar(&f.keep, "keep", catalog.DefaultKeep, "`N` newest versions that stay whatever their age")
+}
+
+// policy is what the flags say; a grace of 0 that was asked for is none.
+func (f *catalogPolicyFlags) policy(c *cobra.Command) (catalog.Policy, error) {
+	if f.keep < 1 {
+		return catalog.Policy{}, usagef(c.CommandPath(), "--keep is %d, want 1 or more", f.keep)
+	}
+	return catalog.Policy{Grace: f.grace, Now: f.grace == 0, Keep: f.keep}, nil
 }

@@ -12,6 +12,7 @@ import (
 )
 
 func newCatalogPrune(a *app) *cobra.Command {
+	var f catalogPolicyFlags
 	var yes bool
 	c := &cobra.Command{
 		Use:   "prune",
@@ -23,15 +24,15 @@ published.`,
 		Example: `  heirloom catalog prune
   heirloom catalog prune --yes --grace 1h`,
 		Args: takes(""),
-		RunE: func(c *cobra.Command, _ []string) error { return a.catalogPrune(c, yes) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.catalogPrune(c, f, yes) },
 	}
-	registerCatalogPolicy(c)
+	f.register(c.Flags())
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "delete; without it nothing is changed")
 	return c
 }
 
-func (a *app) catalogPrune(c *cobra.Command, yes bool) error {
-	policy, err := catalogPolicy(c)
+func (a *app) catalogPrune(c *cobra.Command, f catalogPolicyFlags, yes bool) error {
+	policy, err := f.policy(c)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 type catalogPublishFlags struct {
 	fresh    freshness
 	ancestry int
+	keep     catalogPolicyFlags
 	policy   catalog.Policy
 }
 
@@ -39,7 +40,7 @@ the manifest says.`,
   heirloom catalog publish -o json --grace 1h`,
 		Args: takes(""),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
-			if f.policy, err = catalogPolicy(c); err != nil {
+			if f.policy, err = f.keep.policy(c); err != nil {
 				return err
 			}
 			if f.ancestry < 1 {
@@ -49,7 +50,7 @@ the manifest says.`,
 			return a.catalogPublish(c, f)
 		},
 	}
-	registerCatalogPolicy(c)
+	f.keep.register(c.Flags())
 	c.Flags().IntVar(&f.ancestry, "ancestry-rows", catalog.DefaultAncestryRows, "`N` rows of the table ancestry, beyond which its depth is bounded")
 	c.Flags().BoolVar(&f.fresh.never, "no-refresh", false, "publish the index as it is")
 	return c

@@ -38,7 +38,7 @@ Inside a run it is recorded that the run uses the dataset.`,
 		RunE:              func(c *cobra.Command, args []string) error { return a.datasetHead(c, args[0], f) },
 	}
 	flags := c.Flags()
-	flags.Int64VarP(&f.rows, "rows", "n", 10, "how many rows at most")
+	flags.Int64VarP(&f.rows, "rows", "n", 10, "at most `N` rows")
 	flags.StringVar(&f.split, "split", "", "`NAME` of the split; the first one if not given")
 	flags.StringVar(&f.where, "where", "", "only rows for which `CONDITION` is true")
 	flags.StringSliceVar(&f.columns, "columns", nil, "`NAMES` of the columns, in the order wanted")

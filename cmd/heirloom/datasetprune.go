@@ -35,22 +35,23 @@ name unless --named is given, and files that were adopted: of those only our rec
 go. Names stay, so that they never come to mean something else. Use outside of runs is
 not on record.`,
 		Example: `  heirloom dataset prune
-  heirloom dataset prune --older-than 720h --unused --yes
+  heirloom dataset prune --older-than 30d --unused --yes
   heirloom dataset prune --max-bytes 500000000000 --named`,
 		Args: takes(""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if f.policy.OlderThan < 0 || f.policy.MaxBytes < 0 || f.grace < 0 {
-				return usagef(c.CommandPath(), "--older-than, --max-bytes and --grace want 0 or more")
+			if f.policy.MaxBytes < 0 {
+				return usagef(c.CommandPath(), "--max-bytes is %d, want 0 or more", f.policy.MaxBytes)
 			}
 			return a.datasetPrune(c, f)
 		},
 	}
 	flags := c.Flags()
-	flags.DurationVar(&f.policy.OlderThan, "older-than", 0, "let go what was neither made nor used for that `TIME`")
+	ageFlag(flags, &f.policy.OlderThan, "older-than", "let go what was neither made nor used for that `TIME`")
 	flags.Int64Var(&f.policy.MaxBytes, "max-bytes", 0, "let the oldest go until all others take no more than `N` bytes")
 	flags.BoolVar(&f.policy.Unused, "unused", false, "let go what no run is on record to have used")
 	flags.BoolVar(&f.policy.Named, "named", false, "the rules hold also for what has a name")
-	flags.DurationVar(&f.grace, "grace", dataset.DefaultGrace, "`TIME` between mark and deletion, and from the last sign of life of a producer")
+	f.grace = dataset.DefaultGrace
+	ageFlag(flags, &f.grace, "grace", "`TIME` between mark and deletion, and from the last sign of life of a producer")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "mark and delete; without it nothing is changed")
 	return c
 }

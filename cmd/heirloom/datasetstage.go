@@ -89,7 +89,8 @@ func newDatasetStage(a *app) *cobra.Command {
 	flags.Float64Var(&f.split.Test, "test", 0, "`FRACTION` for the test")
 	flags.StringVar(&f.split.Stratify, "stratify", "", "`COLUMN` whose values keep their shares in every split")
 	flags.Uint64Var(&f.seed, "seed", 0, "`N`, the seed of what is drawn at random")
-	flags.DurationVar(&f.lease, "lease", time.Minute, "`TIME` without a sign of life after which others take over")
+	f.lease = time.Minute
+	ageFlag(flags, &f.lease, "lease", "`TIME` without a sign of life after which others take over")
 	flags.StringVar(&f.engine, "for", "", "`ENGINE` whose dialect the URLs are in: spark, fsspec or duckdb")
 	register(c, "for", fixed(engines()))
 	f.input.register(c)

@@ -38,7 +38,8 @@ it at the end. The exit code is that of the first check that failed.`,
 		Args: atMostURL,
 		RunE: func(c *cobra.Command, args []string) error { return a.runDoctor(c, args, limit) },
 	}
-	c.Flags().DurationVar(&limit, "timeout", time.Minute, "give up after this `TIME`")
+	limit = time.Minute
+	ageFlag(c.Flags(), &limit, "timeout", "give up after this `TIME`")
 	return c
 }
 

@@ -58,7 +58,8 @@ func newFsck(a *app) *cobra.Command {
 	flags.BoolVar(&f.noData, "no-data", false, "do not look for the artifacts at all")
 	flags.BoolVar(&f.opts.Secrets, "secrets", false, "look for secrets in what was recorded")
 	flags.BoolVar(&f.opts.TorchX, "torchx", false, "tell also of what TorchX reads otherwise, and complete its mirror")
-	flags.DurationVar(&f.grace, "grace", 10*time.Minute, "leave to its writer what is younger than `DURATION`")
+	f.grace = 10 * time.Minute
+	ageFlag(flags, &f.grace, "grace", "leave to its writer what is younger than `TIME`")
 	return c
 }
 
@@ -67,10 +68,7 @@ func (a *app) runFsck(c *cobra.Command, f fsckFlags) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case f.grace < 0:
-		return usagef(c.CommandPath(), "--grace is %v, want 0 or more", f.grace)
-	case f.noData && f.opts.ReadData:
+	if f.noData && f.opts.ReadData {
 		return usagef(c.CommandPath(), "--no-data and --read-data contradict each other")
 	}
 	settings, err := a.settings(c.Context(), nil)

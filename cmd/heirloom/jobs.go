@@ -20,7 +20,7 @@ type jobsFlags struct {
 	scheduler string
 	all       bool
 	states    []string
-	since     age
+	since     time.Duration
 	limit     int
 }
 
@@ -41,7 +41,7 @@ any more are in heirloom runs.`,
 	flags.StringVarP(&f.scheduler, "scheduler", "s", "", "only those of the scheduler `NAME`")
 	flags.BoolVar(&f.all, "all", false, "also of other users, and what heirloom did not submit")
 	flags.StringSliceVar(&f.states, "state", nil, "only in this `STATE`; several with commas")
-	flags.Var(&f.since, "since", "only those submitted in the last `TIME`, as 2h or 1d")
+	ageFlag(flags, &f.since, "since", "only those submitted in the last `TIME`, as 2h or 1d")
 	flags.IntVar(&f.limit, "limit", 0, "at most `N`; 0 = all")
 	register(c, "scheduler", a.completeSchedulers)
 	register(c, "state", completeStates)
@@ -87,7 +87,7 @@ func (f *jobsFlags) query(c *cobra.Command) (runner.ListQuery, error) {
 		return q, usagef(c.CommandPath(), "--limit is %d, want 0 or more", f.limit)
 	}
 	if f.since > 0 {
-		q.Since = time.Now().Add(-time.Duration(f.since))
+		q.Since = time.Now().Add(-f.since)
 	}
 	for _, state := range f.states {
 		s := strings.ToUpper(state)

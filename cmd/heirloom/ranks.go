@@ -49,7 +49,8 @@ func newRanks(a *app) *cobra.Command {
 	flags.IntVar(&f.port, "port", 29500, "`N` of the port on the first node; 0 = any that is free, for one node")
 	flags.StringVar(&f.id, "id", "", "`ID` of the job")
 	flags.StringVar(&f.hostFrom, "host-from", "", "`NAME` of the variable that holds the first node's host; empty = localhost")
-	flags.DurationVar(&f.grace, "grace", 10*time.Second, "`TIME` from SIGTERM to SIGKILL for the others when one fails")
+	f.grace = 10 * time.Second
+	ageFlag(flags, &f.grace, "grace", "`TIME` from SIGTERM to SIGKILL for the others when one fails")
 	return c
 }
 

@@ -57,7 +57,7 @@ TorchX's own readers see a run until it is purged.`,
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do it; without it nothing is changed")
 	flags.StringVar(&f.reason, "reason", "", "`TEXT` for the history")
 	f.grace = removal.DefaultGrace
-	flags.Var((*age)(&f.grace), "grace", "`TIME` between --yes and --purge")
+	ageFlag(flags, &f.grace, "grace", "`TIME` between --yes and --purge")
 	return c
 }
 

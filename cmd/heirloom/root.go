@@ -28,9 +28,9 @@ The store is named by --store or HEIRLOOM_STORE, else by heirloom.toml found
 upward from here, else by your own configuration; else it is ./.heirloom.
 
 Exit codes: 0 ok, 1 other, 2 usage, 3 not found, 4 exists or ambiguous,
-5 permission, 6 corrupt, 7 unavailable, 8 a gate matched, 130 interrupted. "run" and "wait" return
-the job's own code; 4 when it may not start (--resume), 125 when heirloom itself
-failed, 126 not executable, 127 not found.`
+5 permission, 6 corrupt, 7 unavailable, 8 a gate matched, 130 interrupted.
+"run" and "wait" return the job's own code; 4 when it may not start (--resume),
+125 when heirloom itself failed, 126 not executable, 127 not found.`
 
 const rootExample = `  heirloom demo                                     a real pipeline, in seconds
   heirloom run --name train -- python train.py      run a job and record it
@@ -58,7 +58,7 @@ func newRoot(a *app) *cobra.Command {
 			return a.flags.check(c)
 		},
 	}
-	root.AddGroup(&cobra.Group{ID: "record", Title: "Record:"}, &cobra.Group{ID: "follow", Title: "Follow jobs:"}, &cobra.Group{ID: "ask", Title: "Ask:"}, &cobra.Group{ID: "move", Title: "Move bytes:"}, &cobra.Group{ID: "else", Title: "Else:"})
+	root.AddGroup(&cobra.Group{ID: "record", Title: "Record:"}, &cobra.Group{ID: "follow", Title: "Follow jobs:"}, &cobra.Group{ID: "ask", Title: "Ask:"}, &cobra.Group{ID: "move", Title: "Move bytes:"}, &cobra.Group{ID: "else", Title: "Other:"})
 	addGroup(root, "record", newDemo(a), newInit(a), newRun(a), newRerun(a), newStart(a), newBeat(a), newFinish(a), newAdd(a))
 	addGroup(root, "follow", newJobs(a), newStatus(a), newLogs(a), newWait(a), newCancel(a), newDelete(a), newDescribe(a), newSchedulers(a), newRunopts(a), newComponents(a))
 	addGroup(root, "ask", newRuns(a), newShow(a), newLineage(a), newImpact(a), newDiff(a), newOrigin(a), newAlias(a), newSQL(a), newIndex(a), newCatalog(a))
@@ -74,6 +74,9 @@ func newRoot(a *app) *cobra.Command {
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	a.flags.register(root)
+	adoptCompletion(root)
+	sentences(root)
+	root.SetUsageTemplate(usageTemplate(root))
 	return root
 }
 
@@ -164,10 +167,11 @@ func newHelp() *cobra.Command {
 func group(c *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	c.AddCommand(children...)
 	c.DisableFlagsInUseLine = true
+	c.SuggestionsMinimumDistance = 2
 	c.Args = unknownCommand
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		var names []string
-		for _, child := range children {
+		for _, child := range c.Commands() {
 			names = append(names, child.Name())
 		}
 		slices.Sort(names)

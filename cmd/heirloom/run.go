@@ -133,15 +133,22 @@ func newRun(a *app) *cobra.Command {
 	flags.SetInterspersed(false)
 	f.registerFacts(c, a, false)
 	flags.BoolVar(&f.noArgvParams, "no-argv-params", false, "do not take parameters from the command's own flags")
-	flags.StringVar(&f.runID, "run", "", "full `ID` of the run; one that is known gets a further attempt")
-	flags.StringVar(&f.resume, "resume", string(runner.ResumeAllow), "with --run: `MODE` allow, never (a new run only) or must (a known one only)")
-	flags.BoolVar(&f.force, "force", false, "with --run: start although another attempt of it seems to be running")
+	f.registerRun(c, "seems to be running")
 	flags.StringVar(&f.runID, "run-id", "", "") // as it was first called
 	_ = flags.MarkHidden("run-id")
 	flags.StringArrayVar(&f.workspaces, "workspace", nil, "`DIR` to keep, and to start the command in; [ROLE=]DIR[:SUBDIR], may be repeated")
 	f.register(c, a)
-	register(c, "resume", fixed(resumeModes()))
 	return c
+}
+
+// registerRun registers the flags that name a run which may be known already.
+func (f *runFlags) registerRun(c *cobra.Command, obstacle string) {
+	flags := c.Flags()
+	flags.StringVar(&f.runID, "run", "", "full `ID` of the run; one that is known gets a further attempt")
+	flags.StringVar(&f.resume, "resume", string(runner.ResumeAllow), "with --run: `MODE` allow (the default), never (a new run only) or must (a known one only)")
+	flags.Lookup("resume").DefValue = "" // shown above, without quotes
+	flags.BoolVar(&f.force, "force", false, "with --run: start although another attempt of it "+obstacle)
+	register(c, "resume", fixed(resumeModes()))
 }
 
 func (a *app) runRun(c *cobra.Command, args []string, f runFlags) error {

@@ -26,8 +26,9 @@ func (f *runFlags) registerFacts(c *cobra.Command, a *app, again bool) {
 	flags.StringVar(&f.params, "params", "", "JSON or TOML `FILE` of parameters"+say("", " that replace recorded ones"))
 	flags.StringArrayVar(&f.pairs, "param", nil, "`K=V` or K:=JSON, "+say("a parameter", "in place of the recorded one")+"; may be repeated")
 	flags.StringVar(&f.hash, "hash", "", "what to record of outputs, `MODE` sha256, size or none (HEIRLOOM_HASH; default sha256)")
-	flags.DurationVar(&f.grace, "grace", 0, "`TIME` from SIGTERM to SIGKILL, and to the end of storing outputs (HEIRLOOM_GRACE; default 30s)")
-	flags.DurationVar(&f.syncEvery, "sync-interval", 30*time.Second, "`TIME` between looks for outputs to store while the command runs; 0 = only at its end")
+	ageFlag(flags, &f.grace, "grace", "`TIME` from SIGTERM to SIGKILL, and to the end of storing outputs (HEIRLOOM_GRACE; default 30s)")
+	f.syncEvery = 30 * time.Second
+	ageFlag(flags, &f.syncEvery, "sync-interval", "`TIME` between looks for outputs to store while the command runs; 0 = only at its end")
 	register(c, "source", a.completeRun)
 	register(c, "hash", fixed(hashModes()))
 	for _, flag := range []string{"params", "input", "output"} {

@@ -41,7 +41,8 @@ stdin. Nothing can be changed by it.`,
 	}
 	flags := c.Flags()
 	flags.StringVarP(&f.file, "file", "f", "", "read the query from this `FILE`; - is stdin")
-	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "`TIME` after which the query is given up; 0 = never")
+	f.timeout = 30 * time.Second
+	ageFlag(flags, &f.timeout, "timeout", "`TIME` after which the query is given up; 0 = never")
 	flags.BoolVar(&f.schema, "schema", false, "list the tables and their columns instead")
 	f.freshness.register(c)
 	return c
@@ -51,9 +52,6 @@ func (a *app) runSQL(c *cobra.Command, args []string, f sqlFlags) error {
 	format, err := a.format(render.ListFormats)
 	if err != nil {
 		return err
-	}
-	if f.timeout < 0 {
-		return usagef(c.CommandPath(), "--timeout is %s, want 0 or more", f.timeout)
 	}
 	if f.schema {
 		return a.printList(sqlSchema(index.Views(time.Now())), format)

@@ -57,13 +57,10 @@ func newStart(a *app) *cobra.Command {
 	flags.StringArrayVar(&f.inputs, "input", nil, "`NODE` that it uses: name@version, URI or path; may be repeated")
 	flags.StringVar(&f.params, "params", "", "JSON or TOML `FILE` of parameters")
 	flags.StringArrayVar(&f.pairs, "param", nil, "`K=V` or K:=JSON, a parameter; may be repeated")
-	flags.StringVar(&f.runID, "run", "", "full `ID` of the run; one that is known gets a further attempt")
-	flags.StringVar(&f.resume, "resume", string(runner.ResumeAllow), "with --run: `MODE` allow, never (a new run only) or must (a known one only)")
-	flags.BoolVar(&f.force, "force", false, "with --run: start although another attempt of it has not ended")
+	f.registerRun(c, "has not ended")
 	flags.BoolVar(&export, "export", false, "print the environment as commands of a shell")
-	flags.DurationVar(&lostAfter, "lost-after", 0, "`TIME` without a beat after which it is lost; 0 = never")
+	ageFlag(flags, &lostAfter, "lost-after", "`TIME` without a beat after which it is lost; 0 = never")
 	register(c, "source", a.completeRun)
-	register(c, "resume", fixed(resumeModes()))
 	for _, flag := range []string{"params", "input"} {
 		register(c, flag, files)
 	}

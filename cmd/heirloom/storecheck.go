@@ -51,7 +51,8 @@ thousand requests. It exits with 1 if a case failed. "heirloom doctor" is the sh
 		Args: takes("URL"),
 		RunE: func(c *cobra.Command, args []string) error { return a.storeCheck(c.Context(), args[0], limit) },
 	}
-	c.Flags().DurationVar(&limit, "timeout", 10*time.Minute, "give up after this `TIME`")
+	limit = 10 * time.Minute
+	ageFlag(c.Flags(), &limit, "timeout", "give up after this `TIME`")
 	return c
 }
 

@@ -54,7 +54,7 @@ at and below PATH or in the whole store. A younger one may still go on.`,
 	flags.BoolVar(&f.force, "force", false, "also what heirloom itself needs, a whole store or bucket")
 	flags.BoolVar(&f.unfinished, "unfinished", false, "uploads that were begun and never ended, not objects")
 	f.olderThan = 24 * time.Hour
-	flags.Var((*age)(&f.olderThan), "older-than", "with --unfinished: those begun longer than `TIME` ago")
+	ageFlag(flags, &f.olderThan, "older-than", "with --unfinished: those begun longer than `TIME` ago")
 	return c
 }
 

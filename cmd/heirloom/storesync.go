@@ -46,8 +46,9 @@ is given; it never deletes what was not mirrored from here.`,
 	}
 	flags := c.Flags()
 	flags.BoolVarP(&f.watch, "watch", "w", false, "go on until interrupted")
-	flags.DurationVar(&f.every, "every", 30*time.Second, "with --watch: `TIME` from one look to the next")
-	flags.DurationVar(&f.stable, "stable", 5*time.Second, "with --watch: a file that nothing else tells whole stands still for `TIME` first")
+	f.every, f.stable = 30*time.Second, 5*time.Second
+	ageFlag(flags, &f.every, "every", "with --watch: `TIME` from one look to the next")
+	ageFlag(flags, &f.stable, "stable", "with --watch: a file that nothing else tells whole stands still for `TIME` first")
 	flags.BoolVar(&f.remove, "delete", false, "delete objects that were mirrored and whose file is gone")
 	flags.StringVar(&f.replica, "replica", "", "`NAME` of this writer, where several mirror to one DEST")
 	flags.IntVar(&f.parallel, "parallel", 0, "`N` files at once; 0 = 8")
