@@ -129,13 +129,13 @@ func (s *statsSum) sum() ColumnStatistics {
 	return c
 }
 
-// text writes a bound as a condition would.
+// text writes a bound as a condition would. Parquet has writers say -0 for a bound of 0, which plus 0 is 0.
 func (s *statsSum) text(i int) string {
 	switch kind := s.kind.(type) {
 	case *arrow.Float32Type:
-		return strconv.FormatFloat(s.floats[i], 'g', -1, 32)
+		return strconv.FormatFloat(s.floats[i]+0, 'g', -1, 32)
 	case *arrow.Float64Type:
-		return strconv.FormatFloat(s.floats[i], 'g', -1, 64)
+		return strconv.FormatFloat(s.floats[i]+0, 'g', -1, 64)
 	case *arrow.StringType, *arrow.LargeStringType:
 		return s.texts[i]
 	case *arrow.BooleanType:

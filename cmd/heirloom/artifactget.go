@@ -85,6 +85,7 @@ func (a *app) artifactGet(c *cobra.Command, args []string, f artifactGetFlags) e
 	if err != nil {
 		return spaceHere(err)
 	}
+	a.note("%s is in %s", m.id(), dest)
 	if len(m.proof()) == 0 {
 		a.warn("%s could not be checked: no checksum was recorded", m.id())
 	}

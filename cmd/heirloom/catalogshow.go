@@ -14,6 +14,10 @@ import (
 
 func newCatalogShow(a *app) *cobra.Command {
 	var engine string
+	var names []string
+	for _, e := range catalog.Engines() {
+		names = append(names, string(e))
+	}
 	c := &cobra.Command{
 		Use:   "show",
 		Short: "show the tables of the catalog, and how to query them",
@@ -28,17 +32,13 @@ for the newest.`,
   heirloom catalog show -o json`,
 		Args: takes(""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if engine != "" && !slices.Contains(catalog.Engines(), catalog.Engine(engine)) {
-				return usagef(c.CommandPath(), "--for %q is none of %v", engine, catalog.Engines())
+			if engine != "" && !slices.Contains(names, engine) {
+				return usagef(c.CommandPath(), "--for %q is none of %s", engine, strings.Join(names, ", "))
 			}
 			return a.catalogShow(c, catalog.Engine(engine))
 		},
 	}
 	c.Flags().StringVar(&engine, "for", "", "only what to paste into `ENGINE`: duckdb, spark, trino, pandas or polars")
-	var names []string
-	for _, e := range catalog.Engines() {
-		names = append(names, string(e))
-	}
 	register(c, "for", fixed(names))
 	return c
 }

@@ -50,7 +50,7 @@ func (a *app) datasetLs(c *cobra.Command, args []string) error {
 	if len(list) == 0 {
 		if len(args) > 0 {
 			_, err := dataset.Versions(c.Context(), p.store, args[0])
-			return err
+			return notListed(err)
 		}
 		a.note("no datasets in %s", p.store.URL())
 	}

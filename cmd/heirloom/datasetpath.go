@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +38,7 @@ Inside a run it is recorded that the run uses the dataset.`,
 				split = dataset.Name(args[1])
 			}
 			if engine != "" && !slices.Contains(engines(), engine) {
-				return usagef(c.CommandPath(), "--for %q is none of %v", engine, engines())
+				return usagef(c.CommandPath(), "--for %q is none of %s", engine, strings.Join(engines(), ", "))
 			}
 			return a.datasetPath(c, args[0], split, engine)
 		},
@@ -66,7 +67,7 @@ func (a *app) datasetPath(c *cobra.Command, text string, name dataset.Name, engi
 	}
 	d, label, err := dataset.Lookup(c.Context(), p.store, text)
 	if err != nil {
-		return err
+		return notListed(err)
 	}
 	split, ok := d.Commit.Splits[name]
 	if !ok {

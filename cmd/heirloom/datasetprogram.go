@@ -43,8 +43,19 @@ func (p *program) produce(ctx context.Context, w *dataset.Writer) (err error) {
 		if err := p.take(ctx, w, split, dirs[split]); err != nil {
 			return err
 		}
+		if len(w.Files(split)) == 0 {
+			return invalidf("%s wrote no Parquet into $%s; nothing was staged", p.args[0], splitVariable(split))
+		}
 	}
 	return nil
+}
+
+// splitVariable names the directory of a split in the command's environment.
+func splitVariable(split dataset.Name) string {
+	if split == dataset.Train {
+		return "HEIRLOOM_DATASET_DIR"
+	}
+	return "HEIRLOOM_DATASET_" + strings.ToUpper(string(split)) + "_DIR"
 }
 
 // prepare makes the directories of the splits and says them in the command's environment. One that is not in the

@@ -38,7 +38,7 @@ func (a *app) datasetSplits(ctx context.Context, text string) ([]datasetSplit, e
 			return nil, err
 		}
 		if state, statusErr := dataset.Status(ctx, found.store, store.Key(text)); statusErr == nil && state == dataset.Absent {
-			return nil, err // of the dataset, which is likelier meant
+			return nil, notListed(err) // of the dataset, which is likelier meant
 		}
 	}
 	s, err := found.at(ctx, text)
@@ -62,6 +62,14 @@ func (a *app) splitsOf(ctx context.Context, found *spots, d *dataset.Dataset, re
 		list = append(list, one)
 	}
 	return list, nil
+}
+
+// notListed adds to a dataset that is not found where to look.
+func notListed(err error) error {
+	if errors.Is(err, store.ErrNotExist) {
+		return &advised{err: err, advice: "heirloom dataset ls lists them"}
+	}
+	return err
 }
 
 func trainFirst(a, b dataset.Name) int {

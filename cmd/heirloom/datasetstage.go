@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -110,7 +111,7 @@ func (f *stageFlags) check(c *cobra.Command, command []string) error {
 	case f.lease < time.Second:
 		return usagef(c.CommandPath(), "--lease wants a second or more")
 	case f.engine != "" && !slices.Contains(engines(), f.engine):
-		return usagef(c.CommandPath(), "--for %q is none of %v", f.engine, engines())
+		return usagef(c.CommandPath(), "--for %q is none of %s", f.engine, strings.Join(engines(), ", "))
 	}
 	for _, name := range inputFlagNames() {
 		if len(command) > 0 && c.Flag(name).Changed {

@@ -32,6 +32,23 @@ func (s *spots) guard(ctx context.Context, at spot, force bool) error {
 	return s.guardOther(ctx, at, uri)
 }
 
+// guardRuns refuses the directory of all runs, and what it lies in, to those who delete. The error has kind
+// store.ErrPermission.
+func (s *spots) guardRuns(at spot, force bool) error {
+	uri, err := store.CanonicalURI(at.store.KeyURL(at.key), "")
+	if force || err != nil {
+		return err
+	}
+	runs, err := store.CanonicalURI(s.store.KeyURL(s.store.Layout().Runs()), "")
+	if err != nil || uri != runs && !strings.HasPrefix(runs, uri+"/") {
+		return err
+	}
+	return &advised{
+		err:    &kindError{text: store.RedactURL(at.url()) + " holds the outputs of all runs", kind: store.ErrPermission},
+		advice: "--force deletes them all the same; heirloom rm deletes a run, and can restore it",
+	}
+}
+
 // own lists the canonical URIs of what belongs to heirloom in the configured place.
 func (s *spots) own() []string {
 	layout := s.store.Layout()

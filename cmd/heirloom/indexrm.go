@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/heirloom-ml/heirloom/lineage/index"
+	"github.com/heirloom-ml/heirloom/store"
 )
 
 func newIndexRm(a *app) *cobra.Command {
@@ -17,7 +18,11 @@ func newIndexRm(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return index.Remove(p.tracker, a.indexDir())
+			if err := index.Remove(p.tracker, a.indexDir()); err != nil {
+				return err
+			}
+			a.note("the index of %s is deleted", store.RedactURL(p.trackerURL()))
+			return nil
 		},
 	}
 }

@@ -133,7 +133,7 @@ func sqlRows(answer *index.Answer) render.List {
 			}
 		}
 		texts := slices.ContainsFunc(answer.Rows, func(row []any) bool { _, is := row[i].(string); return is })
-		l.Columns = append(l.Columns, render.Column{Name: name, Right: numbers && !texts})
+		l.Columns = append(l.Columns, render.Column{Name: name, Exact: true, Right: numbers && !texts})
 	}
 	return l
 }

@@ -31,8 +31,8 @@ func newStoreRm(a *app) *cobra.Command {
 		Short: "delete objects, or with -r all below a directory",
 		Long: `Delete objects, or with -r all that lies below a directory. Nothing is asked: --dry-run
 prints what would be deleted. The records of the tracker and what else heirloom keeps
-for itself, a whole store and a whole bucket are only deleted with --force, which has
-no short form.
+for itself, the outputs of all runs, a whole store and a whole bucket are only deleted
+with --force, which has no short form.
 
 With --unfinished it frees what uploads left behind that were begun and never ended,
 at and below PATH or in the whole store. A younger one may still go on.`,
@@ -133,6 +133,9 @@ func (s *spots) doom(ctx context.Context, text string, f rmFlags) ([]doomed, err
 		return nil, err
 	}
 	if err := s.guard(ctx, at, f.force); err != nil {
+		return nil, err
+	}
+	if err := s.guardRuns(at, f.force); err != nil {
 		return nil, err
 	}
 	what, err := at.look(ctx)

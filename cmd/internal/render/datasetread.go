@@ -15,7 +15,7 @@ import (
 func Rows(columns []string, rows [][]json.RawMessage) (List, error) {
 	l := List{Key: "rows"}
 	for _, name := range columns {
-		l.Columns = append(l.Columns, Column{Name: name})
+		l.Columns = append(l.Columns, Column{Name: name, Exact: true})
 	}
 	for i, row := range rows {
 		cells := make([]any, len(row))
@@ -164,7 +164,11 @@ func (d DatasetSplit) table(w io.Writer, of *DatasetShown, s Style) error {
 	if d.Name != "" {
 		fmt.Fprintf(w, "%s, split %s\n", Sanitize(title), d.Name)
 	}
-	fmt.Fprintf(w, "%s\n%d rows, %d bytes in %d files\n", Sanitize(d.URL), d.Rows, d.Bytes, d.Files)
+	files := "1 file"
+	if d.Files != 1 {
+		files = fmt.Sprintf("%d files", d.Files)
+	}
+	fmt.Fprintf(w, "%s\n%d rows, %d bytes in %s\n", Sanitize(d.URL), d.Rows, d.Bytes, files)
 	for _, note := range d.Notes {
 		fmt.Fprintln(w, Sanitize(note))
 	}

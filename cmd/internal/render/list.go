@@ -20,6 +20,7 @@ type List struct {
 // Column is one cell of each row.
 type Column struct {
 	Name  string   // in JSON and CSV, and in capitals at the head of a table
+	Exact bool     // the name is the user's own, and stands as it is at the head of a table too
 	Right bool     // aligned to the right in a table
 	In    []Format // the formats that have it; nil = all
 }

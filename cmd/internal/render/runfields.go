@@ -13,7 +13,7 @@ func RunFields(runs []*tracker.Run, fields []filter.Field) List {
 	l := List{Key: "runs"}
 	for _, f := range fields {
 		name := strings.TrimPrefix(f.String(), string(filter.Attributes)+".")
-		l.Columns = append(l.Columns, Column{Name: name, Right: f.Type() == filter.Number})
+		l.Columns = append(l.Columns, Column{Name: name, Exact: f.Entity != filter.Attributes, Right: f.Type() == filter.Number})
 	}
 	for _, run := range runs {
 		row := make([]any, len(fields))

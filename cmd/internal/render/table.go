@@ -35,7 +35,10 @@ func (l List) table(w io.Writer, s Style) error {
 func (l List) texts() [][]string {
 	head := make([]string, len(l.Columns))
 	for i, column := range l.Columns {
-		head[i] = strings.ToUpper(strings.ReplaceAll(Sanitize(column.Name), "_", " "))
+		head[i] = Sanitize(column.Name)
+		if !column.Exact {
+			head[i] = strings.ToUpper(strings.ReplaceAll(head[i], "_", " "))
+		}
 	}
 	cells := [][]string{head}
 	for _, row := range l.Rows {
