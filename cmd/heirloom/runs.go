@@ -121,11 +121,11 @@ func (a *app) runRuns(c *cobra.Command, q runsQuery) error {
 	}
 	a.warnOfRuns(runs)
 	if len(runs) == 0 {
-		such := ""
 		if query.Where != nil || q.parent != "" {
-			such = "such "
+			a.note("no such runs in %s", p.trackerURL())
+		} else {
+			a.note("no runs in %s; heirloom run records one, --store names another place", p.trackerURL())
 		}
-		a.note("no %sruns in %s", such, p.trackerURL())
 	}
 	list := q.list(runs, aliases)
 	list.AddCompleteness(complete)

@@ -81,6 +81,12 @@ func (a *app) componentApp(found *component.Component, name string, words []stri
 
 // mistyped is an error for a word that is neither a component nor a program here, and looks like a component's name.
 func (a *app) mistyped(set *component.Set, word string) error {
+	if file, _, found := strings.Cut(word, ".py:"); found && !a.hasProgram(word) {
+		return &advised{
+			err:    &kindError{text: fmt.Sprintf("%s is a component in Python, which is not read", word), kind: runner.ErrNotFound},
+			advice: fmt.Sprintf("write it as a file, such as %s.toml (docs/runner.md, Components), or give its command behind --", file),
+		}
+	}
 	near := set.Near(word)
 	if strings.ContainsAny(word, `/\`) || len(near) == 0 || a.hasProgram(word) {
 		return nil

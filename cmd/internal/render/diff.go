@@ -131,21 +131,23 @@ const maxValue = 48
 // changes writes one change a line: a sign, the name, the value of a, that of b.
 func (p *page) changes(list []lineage.Change) {
 	names, values := 0, 0
-	for _, c := range list {
-		names, values = max(names, width(Sanitize(c.Name))), max(values, width(valueText(c.A, c.HasA)))
+	texts := make([][2]string, len(list))
+	for i, c := range list {
+		texts[i] = valueTexts(c)
+		names, values = max(names, width(Sanitize(c.Name))), max(values, width(texts[i][0]))
 	}
-	for _, c := range list {
+	for i, c := range list {
 		mark := signOf(c)
 		text := pad(Sanitize(c.Name), names)
 		if names > 0 {
 			text += "  "
 		}
-		text += pad(valueText(c.A, c.HasA), values)
+		text += pad(texts[i][0], values)
 		switch {
 		case c.HasA && c.HasB:
-			text += "  →  " + valueText(c.B, true)
+			text += "  →  " + texts[i][1]
 		case c.HasB:
-			text += "     " + valueText(c.B, true)
+			text += "     " + texts[i][1]
 		}
 		if c.Also != "" {
 			text += "  the same bytes as " + Sanitize(c.Also)
@@ -177,7 +179,32 @@ func valueText(v any, has bool) string {
 			}
 		}
 	}
-	text := brief(v)
+	return shortened(brief(v))
+}
+
+// valueTexts are both values in few columns, so that one sees how they differ.
+func valueTexts(c lineage.Change) [2]string {
+	a, b := valueText(c.A, c.HasA), valueText(c.B, c.HasB)
+	if !c.HasA || !c.HasB || a != b {
+		return [2]string{a, b}
+	}
+	wholeA, wholeB := []rune(Sanitize(raw(c.A))), []rune(Sanitize(raw(c.B)))
+	same := 0
+	for same < min(len(wholeA), len(wholeB)) && wholeA[same] == wholeB[same] {
+		same++
+	}
+	if max(len(wholeA), len(wholeB)) <= maxValue {
+		return [2]string{string(wholeA), string(wholeB)}
+	}
+	from := max(0, same-leadIn)
+	return [2]string{shortened("…" + string(wholeA[from:])), shortened("…" + string(wholeB[from:]))}
+}
+
+// leadIn is how many characters are shown of what two long values have in common before they differ.
+const leadIn = 12
+
+// shortened is the beginning of a text that takes too many columns.
+func shortened(text string) string {
 	if width(text) <= maxValue {
 		return text
 	}

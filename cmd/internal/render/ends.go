@@ -24,11 +24,14 @@ func Ends(sub *lineage.Subgraph, steps map[string]int) List {
 	slices.SortFunc(ids, func(a, b string) int { return cmp.Or(cmp.Compare(steps[a], steps[b]), cmp.Compare(a, b)) })
 	for _, id := range ids {
 		n := p.nodes[id]
-		var known any
+		var known, told any
 		if n.Kind == lineage.KindRun && n.Run != nil {
 			known = n.Run.State
 		}
-		l.Rows = append(l.Rows, []any{p.labels[id], id, string(n.Kind), tracker.State(state(n)), known, n.Missing, steps[id], started(n)})
+		if n.Kind == lineage.KindRun {
+			told = tracker.State(state(n)) // also that it is missing or deleted
+		}
+		l.Rows = append(l.Rows, []any{p.labels[id], id, string(n.Kind), told, known, n.Missing, steps[id], started(n)})
 	}
 	return l
 }
