@@ -16,6 +16,21 @@ func HasRedaction(s string) bool { return strings.Contains(s, RedactedMark) }
 // keys and others), and by their place in a URL or a header. It may take too much, runs in
 // time proportional to the text, and changes nothing the second time.
 func Redact(text string) string {
+	for range redactRounds {
+		next := redactOnce(text)
+		if next == text {
+			break
+		}
+		text = next
+	}
+	return text
+}
+
+// redactRounds bounds how often a text is gone through again because something was taken out of it: what was quoted before
+// may stand open then, and a second secret behind the same name. Two rounds are the rule.
+const redactRounds = 8
+
+func redactOnce(text string) string {
 	for _, pass := range []func(string) string{redactKeys, redactEncoded, redactElements, redactUserinfo, redactHeaders, redactAssigned, redactFlags, redactShapes} {
 		text = pass(text)
 	}

@@ -44,8 +44,8 @@ var shapes = regexp.MustCompile(strings.Join([]string{
 }, "|"))
 
 const (
-	toEnd = `[^|;&\r\n]*?\s` // within one command of a shell
-	word  = `('[^']*'|"[^"]*"|[^\s'"|;&]+)`
+	toEnd = `(?:'[^'\r\n]*'|"[^"\r\n]*"|[^|;&\r\n])*?\s` // within one command of a shell
+	word  = `((?:'[^']*'|"[^"]*"|[^\s'"|;&])+)`          // as a shell takes it, whatever it is put together from
 )
 
 // places are where a secret stands that neither has a name nor shows what it is: the last group.
@@ -78,7 +78,11 @@ func replaceGroup(text string, pattern *regexp.Regexp, group int) string {
 	pos := 0
 	for _, m := range pattern.FindAllStringSubmatchIndex(text, -1) {
 		out.WriteString(text[pos:m[2*group]])
-		out.WriteString(RedactedMark)
+		if value := text[m[2*group]:m[2*group+1]]; strings.Trim(value, `'"`) == RedactedMark {
+			out.WriteString(value) // with its quotes, behind which others look for it
+		} else {
+			out.WriteString(RedactedMark)
+		}
 		pos = m[2*group+1]
 	}
 	if pos == 0 {
@@ -94,7 +98,7 @@ var encoded = regexp.MustCompile(`=([^\s"'<>&=#%]*%[0-9A-Fa-f]{2}[^\s"'<>&=#]*)`
 func redactEncoded(text string) string {
 	return encoded.ReplaceAllStringFunc(text, func(found string) string {
 		plain, err := url.PathUnescape(found[1:])
-		if err != nil || Redact(plain) == plain {
+		if err != nil || redactOnce(plain) == plain {
 			return found
 		}
 		return "=" + RedactedMark

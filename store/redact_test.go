@@ -51,6 +51,11 @@ func TestRedact(t *testing.T) {
 		{"words", "author=ann compass=n bypass=1 basic training", "author=ann compass=n bypass=1 basic training"},
 		{"empty", "password= next", "password= [redacted]"},
 		{"switch value", "use_auth=true", "use_auth=true"},
+		{"behind a quoted URL", "curl 'https://h/a?x=1&y=2' -u ann:hunter2", "curl 'https://h/a?x=1&y=2' -u [redacted]"},
+		{"put together of quotes", "curl -u 'ann:x;y'hunter2\"; z\" https://h", "curl -u [redacted] https://h"},
+		{"quoted twice", "identified by \"a&b\"--user=sshpass next", "identified by [redacted] next"},
+		{"two flags for one", "aws set --token 'a;b'| x", "aws set --token '[redacted]'| x"},
+		{"several behind one word", "wandb " + strings.Repeat("0123456789", 4) + " " + strings.Repeat("abcdef0123", 4), "wandb [redacted] [redacted]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
