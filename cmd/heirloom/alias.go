@@ -123,7 +123,7 @@ func (p place) artifactOf(ctx context.Context, text string) (run tracker.RunID, 
 	if text, err = p.expand(ctx, text); err != nil {
 		return "", "", err
 	}
-	run, err = p.findRun(ctx, text)
+	run, err = p.visibleRun(ctx, text)
 	if err == nil || !strings.Contains(text, "#") {
 		return run, "", err
 	}

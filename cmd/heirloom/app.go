@@ -46,6 +46,7 @@ func execute(ctx context.Context, p process) int {
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
 	command, err := root.ExecuteContextC(ctx)
+	err = a.explain(ctx, err)
 	if closing := a.finish(); err == nil {
 		err = closing
 	}

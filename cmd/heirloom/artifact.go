@@ -71,7 +71,7 @@ func nextHash(text string, i int) int {
 }
 
 func (p place) allOf(ctx context.Context, run string) ([]made, error) {
-	id, err := p.findRun(ctx, run)
+	id, err := p.visibleRun(ctx, run)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (a *app) checkpoints(ctx context.Context, found *spots, text string) ([]sav
 	if bytesURL.MatchString(text) || filepath.IsAbs(text) {
 		return found.checkpointsAt(ctx, text)
 	}
-	run, err := found.findRun(ctx, text)
+	run, err := found.visibleRun(ctx, text)
 	if err == nil {
 		return found.runCheckpoints(ctx, run)
 	}

@@ -148,7 +148,7 @@ func (a *app) pruned(ctx context.Context, p place, args []string) ([]runCheckpoi
 	}
 	var runs []runCheckpoints
 	for _, text := range args {
-		run, err := p.findRun(ctx, text)
+		run, err := p.visibleRun(ctx, text)
 		if err != nil {
 			return nil, err
 		}

@@ -92,6 +92,9 @@ func (a *app) status(ctx context.Context, l *launched) (status runner.AppStatus,
 		return status, false, err
 	}
 	run, recordErr := a.recorded(ctx, l.handle)
+	if tracker.IsDeleted(recordErr) {
+		return status, false, recordErr
+	}
 	if recordErr != nil {
 		return status, false, err
 	}

@@ -35,6 +35,9 @@ func (a *app) storedLogs(ctx context.Context, l *launched, query runner.LogQuery
 		return
 	}
 	run, err := a.recorded(ctx, l.handle)
+	if tracker.IsDeleted(err) {
+		cause = err
+	}
 	if err != nil || run.State == tracker.Unknown {
 		yield(runner.LogLine{}, cause)
 		return

@@ -51,7 +51,7 @@ func (a *app) resolve(ctx context.Context, p place, x *index.Index, text string,
 	}
 	var own *advised
 	if errors.Is(err, store.ErrNotExist) && !errors.As(err, &own) {
-		err = &advised{err: err, advice: p.lookElsewhere(ctx, x)}
+		err = p.orDeleted(ctx, text, &advised{err: err, advice: p.lookElsewhere(ctx, x)})
 	}
 	return named{id: id}, err
 }

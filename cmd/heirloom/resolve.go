@@ -31,7 +31,7 @@ func (p place) findRun(ctx context.Context, text string) (tracker.RunID, error) 
 	if _, near := graph.Resolve(text); errors.Is(near, store.ErrNotExist) {
 		err = near
 	}
-	return "", &advised{err: err, advice: p.whereToLook(graph)}
+	return "", p.orDeleted(ctx, text, &advised{err: err, advice: p.whereToLook(graph)})
 }
 
 // aliasedRun is the run that @NAME means. One that means an artifact is none: store.ErrInvalid.

@@ -20,7 +20,7 @@ func (a *app) showMetrics(c *cobra.Command, text string, format render.Format) e
 	if err != nil {
 		return err
 	}
-	id, err := p.findRun(c.Context(), text)
+	id, err := p.visibleRun(c.Context(), text)
 	if run, _, ok := strings.Cut(text, "#"); ok && errors.Is(err, store.ErrNotExist) {
 		return &advised{err: invalidf("%s is an artifact, and only a run has series of metrics", text), advice: "heirloom show " + run + " --metrics"}
 	}
