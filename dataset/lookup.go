@@ -4,17 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // leastDigits is how many digits of a fingerprint are taken for one.
 const leastDigits = 8
 
-var fingerprintStart = regexp.MustCompile(fmt.Sprintf("^[0-9a-f]{%d,64}$", leastDigits))
+var fingerprintStart = pattern.Lazy(fmt.Sprintf("^[0-9a-f]{%d,64}$", leastDigits))
 
 // Lookup finds a dataset by what people call it: NAME@VERSION, NAME or
 // NAME@latest, or at least eight digits of its fingerprint that no other has.
@@ -28,7 +28,7 @@ func Lookup(ctx context.Context, s *store.Store, text string) (d *Dataset, label
 	}
 	label, err = Resolve(ctx, s, ref)
 	switch {
-	case errors.Is(err, store.ErrNotExist) && ref.Version == "" && fingerprintStart.MatchString(text):
+	case errors.Is(err, store.ErrNotExist) && ref.Version == "" && fingerprintStart().MatchString(text):
 		fingerprint, err := whole(ctx, s, text)
 		if err != nil {
 			return nil, Label{}, err

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // Latest stands in place of a version for the highest that a name has.
@@ -27,14 +27,14 @@ type Ref struct {
 
 // refPart is what names and versions are made of, so that they can be elements
 // of keys and of command lines as they are.
-var refPart = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$`)
+var refPart = pattern.Lazy(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$`)
 
 // ParseRef reads NAME, NAME@VERSION or NAME@latest. The error has kind
 // store.ErrInvalid.
 func ParseRef(text string) (Ref, error) {
 	name, version, versioned := strings.Cut(text, "@")
 	for _, part := range []string{name, version} {
-		if !refPart.MatchString(part) && (versioned || part == name) {
+		if !refPart().MatchString(part) && (versioned || part == name) {
 			return Ref{}, failure("name dataset", store.Key(text), store.ErrInvalid,
 				errors.New("a name is NAME@VERSION, each of 1 to 100 letters, digits, \".\", \"_\" and \"-\", without a dot or dash in front"))
 		}

@@ -4,8 +4,9 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strconv"
+
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // maxEpoch is the highest epoch that fits into the 12 digits of a name.
@@ -34,10 +35,12 @@ func partName(n int, uuid, compression string) string {
 	return fmt.Sprintf("part-%05d-%s-c000.%s.parquet", n, uuid, compression)
 }
 
+var partPattern = pattern.Lazy(`^part-\d{5,}-[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-(\d{12})-c000\.(?:zstd|snappy)\.parquet$`)
+
 // partEpoch returns the epoch in a name that partName made, and whether it is
 // such a name.
 func partEpoch(name string) (int64, bool) {
-	match := regexp.MustCompile(`^part-\d{5,}-[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-(\d{12})-c000\.(?:zstd|snappy)\.parquet$`).FindStringSubmatch(name)
+	match := partPattern().FindStringSubmatch(name)
 	if match == nil {
 		return 0, false
 	}

@@ -1,9 +1,9 @@
 package runner
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/heirloom-ml/heirloom/store/pattern"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
@@ -24,7 +24,7 @@ type Macros struct {
 }
 
 // macroPattern is that of Python's string.Template: $$, $name, ${name}.
-var macroPattern = regexp.MustCompile(`\$(?:\$|[_a-zA-Z][_a-zA-Z0-9]*|\{[_a-zA-Z][_a-zA-Z0-9]*\})`)
+var macroPattern = pattern.Lazy(`\$(?:\$|[_a-zA-Z][_a-zA-Z0-9]*|\{[_a-zA-Z][_a-zA-Z0-9]*\})`)
 
 // Substitute replaces the macros in s as Python's Template.safe_substitute does:
 // $app_id is one too, $$ becomes $, and what is none stays as it is.
@@ -32,7 +32,7 @@ func (m Macros) Substitute(s string) string {
 	if !strings.Contains(s, "$") {
 		return s
 	}
-	return macroPattern.ReplaceAllStringFunc(s, func(found string) string {
+	return macroPattern().ReplaceAllStringFunc(s, func(found string) string {
 		switch strings.Trim(found[1:], "{}") {
 		case "$":
 			return "$"

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
-var isURL = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:/`)
+var isURL = pattern.Lazy(`^[A-Za-z][A-Za-z0-9+.-]+:/`)
 
 // names gives each output that was named its own name among all.
 type names map[string]bool
@@ -27,11 +27,11 @@ func newNames(files []string) names {
 // is taken, all of it.
 func (n names) of(output string) string {
 	text := strings.TrimRight(filepath.ToSlash(output), "/")
-	if isURL.MatchString(text) {
+	if isURL().MatchString(text) {
 		text = store.RedactURL(text)
 	}
 	name := path.Clean(text)
-	if isURL.MatchString(text) || path.IsAbs(name) || filepath.IsAbs(output) || strings.HasPrefix(name, "../") || name == "." {
+	if isURL().MatchString(text) || path.IsAbs(name) || filepath.IsAbs(output) || strings.HasPrefix(name, "../") || name == "." {
 		name = path.Base(strings.SplitN(text, "?", 2)[0])
 	}
 	if name = artifactName(name); n[name] || name == "." || name == "/" || name == ".." {

@@ -4,23 +4,23 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/pattern"
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
 )
 
 // interpreters are the programs whose first argument that is no flag is the
 // program, and the flag after which it is given in another way.
-var interpreters = regexp.MustCompile(`^(python|pypy|node|ruby|perl|julia|bash|dash|zsh|ksh|sh|Rscript)[0-9.]*(\.exe)?$`)
+var interpreters = pattern.Lazy(`^(python|pypy|node|ruby|perl|julia|bash|dash|zsh|ksh|sh|Rscript)[0-9.]*(\.exe)?$`)
 
 var (
-	flagName  = regexp.MustCompile(`^--?([A-Za-z_][^=\s]*)$`)
-	hydraPair = regexp.MustCompile(`^\+{0,2}([A-Za-z_][A-Za-z0-9_./@-]*)=`)
-	number    = regexp.MustCompile(`^-[0-9.]`)
+	flagName  = pattern.Lazy(`^--?([A-Za-z_][^=\s]*)$`)
+	hydraPair = pattern.Lazy(`^\+{0,2}([A-Za-z_][A-Za-z0-9_./@-]*)=`)
+	number    = pattern.Lazy(`^-[0-9.]`)
 )
 
 // CommandName is what a job of this command is called if nobody names it. Secrets are
@@ -45,7 +45,7 @@ func commandName(args []string) string {
 // and, behind an interpreter, the script or module, "" for code given in place.
 func program(args []string) (rest []string, script string) {
 	rest = args[1:]
-	if !interpreters.MatchString(filepath.Base(filepath.ToSlash(args[0]))) {
+	if !interpreters().MatchString(filepath.Base(filepath.ToSlash(args[0]))) {
 		return rest, ""
 	}
 	for i, arg := range rest {
@@ -96,11 +96,11 @@ func paramsFromArgs(args []string) *pyjson.Object {
 // how many more arguments than one it took.
 func param(args []string) (name string, value any, took int) {
 	arg := args[0]
-	if m := hydraPair.FindStringSubmatch(arg); m != nil {
+	if m := hydraPair().FindStringSubmatch(arg); m != nil {
 		return m[1], typed(arg[len(m[0]):]), 0
 	}
 	head, text, hasValue := strings.Cut(arg, "=")
-	m := flagName.FindStringSubmatch(head)
+	m := flagName().FindStringSubmatch(head)
 	switch {
 	case m == nil:
 		return "", nil, 0
@@ -113,7 +113,7 @@ func param(args []string) (name string, value any, took int) {
 }
 
 func isValue(arg string) bool {
-	return !strings.HasPrefix(arg, "-") && !hydraPair.MatchString(arg) || number.MatchString(arg) || arg == "-"
+	return !strings.HasPrefix(arg, "-") && !hydraPair().MatchString(arg) || number().MatchString(arg) || arg == "-"
 }
 
 // typed is what JSON makes of text, else the text.

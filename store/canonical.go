@@ -6,10 +6,11 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // CanonicalURI gives the one spelling under which a place is known wherever a URI serves as an identity. workdir, an
@@ -63,15 +64,6 @@ func canonicalURI(uri, workdir string) (string, error) {
 	return canonicalOther(name + ":" + rest)
 }
 
-// cutScheme splits at the colon behind a scheme of two letters or more.
-func cutScheme(uri string) (name, rest string, ok bool) {
-	m := urlStart.FindStringSubmatch(uri)
-	if m == nil {
-		return "", "", false
-	}
-	return strings.ToLower(m[1]), uri[len(m[1])+1:], true
-}
-
 // canonicalPath is for a path of the local machine.
 func canonicalPath(p, workdir string) (string, error) {
 	full := p
@@ -109,9 +101,9 @@ func canonicalFile(rest string) (string, error) {
 func runsOnDrive(p string) bool { return filepath.VolumeName(filepath.FromSlash(p)) != "" }
 
 // connectionOptions are the parameters with which a store is opened. They say how to get there, not where it is.
-var connectionOptions = regexp.MustCompile(`^(endpoint|region|profile|use_path_style|s3ForcePathStyle|disable_https|` +
-	`hostname_immutable|anonymous|dualstack|fips|accelerate|role|ssetype|kmskeyid|rate_limiter_capacity|` +
-	`request_checksum_calculation|response_checksum_validation|access_id|universe_domain|grpc|zonal)$`)
+var connectionOptions = wordSet("endpoint region profile use_path_style s3ForcePathStyle disable_https " +
+	"hostname_immutable anonymous dualstack fips accelerate role ssetype kmskeyid rate_limiter_capacity " +
+	"request_checksum_calculation response_checksum_validation access_id universe_domain grpc zonal")
 
 func canonicalBucket(name, rest string) (string, error) {
 	place, ok := strings.CutPrefix(rest, "//")
@@ -120,7 +112,7 @@ func canonicalBucket(name, rest string) (string, error) {
 	}
 	place, query, _ := strings.Cut(place, "?")
 	for pair := range strings.SplitSeq(query, "&") {
-		if option, _, _ := strings.Cut(pair, "="); pair != "" && !connectionOptions.MatchString(option) {
+		if option, _, _ := strings.Cut(pair, "="); pair != "" && !connectionOptions(option) {
 			return "", fmt.Errorf("the parameter %q says nothing about a place in a bucket", option)
 		}
 	}
@@ -208,11 +200,11 @@ func dropUser(uri string) string {
 	return start + "://" + rest[strings.LastIndexByte(rest[:end], '@')+1:]
 }
 
-var percentEscape = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+var percentEscape = pattern.Lazy(`%[0-9A-Fa-f]{2}`)
 
 // uniformEscapes resolves the escapes of bytes that never need one and writes the others in capitals (RFC 3986, 6.2.2).
 func uniformEscapes(p string) string {
-	return percentEscape.ReplaceAllStringFunc(p, func(escape string) string {
+	return percentEscape().ReplaceAllStringFunc(p, func(escape string) string {
 		plain, err := url.PathUnescape(escape)
 		if err == nil && (isRunByte(plain[0]) || plain == "~") {
 			return plain
@@ -233,9 +225,9 @@ func unsignedQuery(query string) string {
 	return strings.Join(kept, "&")
 }
 
-var signing = regexp.MustCompile(`(?i)^(x-amz-.*|x-goog-.*|sig|signature|expires|googleaccessid|awsaccesskeyid|key-pair-id|policy)$`)
+var signing = pattern.Lazy(`(?i)^(x-amz-.*|x-goog-.*|sig|signature|expires|googleaccessid|awsaccesskeyid|key-pair-id|policy)$`)
 
-func isSigning(name string) bool { return signing.MatchString(name) || isSecretName(name) }
+func isSigning(name string) bool { return signing().MatchString(name) || isSecretName(name) }
 
 // defaultPort is what a host of the scheme may end in without saying anything.
 func defaultPort(scheme string) string {

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"time"
 
 	"golang.org/x/oauth2"
 	"google.golang.org/api/googleapi"
+
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // explained adds what a user can do about an error, where that is known.
@@ -69,6 +70,8 @@ func skew(err error, now time.Time) string {
 	return fmt.Sprintf("the clock of this machine is %v ahead of the server's", off)
 }
 
+var expectedRegion = pattern.Lazy(`expecting '([a-z0-9-]+)'`)
+
 // bucketRegion is where S3 says the bucket lies, "" if that was not the trouble.
 func bucketRegion(err error) string {
 	status, header := response(err)
@@ -79,7 +82,7 @@ func bucketRegion(err error) string {
 		return region
 	}
 	// Other servers say it in the message alone.
-	if found := regexp.MustCompile(`expecting '([a-z0-9-]+)'`).FindStringSubmatch(brief(err).Error()); found != nil {
+	if found := expectedRegion().FindStringSubmatch(brief(err).Error()); found != nil {
 		return found[1]
 	}
 	return ""

@@ -3,11 +3,11 @@ package store
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,7 +92,7 @@ func checkVisible(key string) error {
 }
 
 func checkToken(token string) error {
-	if !regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString(token) {
+	if _, err := hex.DecodeString(token); err != nil || len(token) != 32 || strings.ToLower(token) != token {
 		return invalid(fmt.Errorf("%q is no token of an upload", token))
 	}
 	return nil

@@ -172,7 +172,10 @@ func overrideKey(root, given string) (Key, error) {
 }
 
 // isLocation tells URLs and absolute paths from keys.
-func isLocation(s string) bool { return strings.HasPrefix(s, "/") || urlStart.MatchString(s) }
+func isLocation(s string) bool {
+	_, _, isURL := cutScheme(s)
+	return isURL || strings.HasPrefix(s, "/")
+}
 
 func belowRoot(root, given string) (string, error) {
 	if root == "" {

@@ -2,9 +2,10 @@ package store
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // RedactArgs takes secrets out of a command line, argument by argument, also where the name of the secret, or the program that
@@ -30,7 +31,7 @@ func RedactArgs(argv []string) []string {
 // redactArg takes all that stands behind the name of a secret, whatever it is made of.
 func redactArg(arg string) string {
 	name, value, ok := strings.Cut(arg, "=")
-	if !ok || !assignable.MatchString(name) {
+	if !ok || !assignable().MatchString(name) {
 		return Redact(arg)
 	}
 	if isSecret(strings.TrimLeft(name, "-"), value) {
@@ -40,10 +41,10 @@ func redactArg(arg string) string {
 }
 
 var (
-	assignable = regexp.MustCompile(`^-{0,2}[A-Za-z_][A-Za-z0-9_.-]*$`)
+	assignable = pattern.Lazy(`^-{0,2}[A-Za-z_][A-Za-z0-9_.-]*$`)
 	// A pair of AWS's keys often comes without names.
-	awsKeyID  = regexp.MustCompile(`^(AKIA|ASIA)[0-9A-Z]{16}$`)
-	awsSecret = regexp.MustCompile(`^[A-Za-z0-9/+=]{40}$`)
+	awsKeyID  = pattern.Lazy(`^(AKIA|ASIA)[0-9A-Z]{16}$`)
+	awsSecret = pattern.Lazy(`^[A-Za-z0-9/+=]{40}$`)
 )
 
 // program is one that takes secrets in ways that do not say so.
@@ -103,9 +104,9 @@ func (c commandLine) holds(i int) (kept int, ok bool) {
 func (c commandLine) announces(i int) bool {
 	arg, next := c.argv[i], c.argv[i+1]
 	switch {
-	case awsKeyID.MatchString(arg) && awsSecret.MatchString(next):
+	case awsKeyID().MatchString(arg) && awsSecret().MatchString(next):
 		return true
-	case !assignable.MatchString(arg):
+	case !assignable().MatchString(arg):
 		return false
 	case i > c.start && slices.Contains(c.program.flags, arg):
 		return true

@@ -1,9 +1,12 @@
 package store
 
 import (
-	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"unicode"
+
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // Words that make a name that of a secret. weakWords mean other things too, so that in prose, "auth: denied", they
@@ -14,7 +17,7 @@ var (
 	strongPairs = wordSet("api key|api keys|access key|access keys|private key|secret key|account key|storage key|encryption key|signing key|" +
 		"shared key|ssh key|master key|auth key|client key|subscription key|conn str|connection str|connection string|access id|" +
 		"deploy key|sa key|hmac key|aes key|gpg key|license key|webhook url|openai key|anthropic key|azure key|gcp key|aws key|hf key|wandb key|comet key")
-	strongEnds = regexp.MustCompile(`(password|passwd|passphrase|secret|token|apikey|accesskey|secretkey|privatekey|credentials?)$`)
+	strongEnds = []string{"password", "passwd", "passphrase", "secret", "token", "apikey", "accesskey", "secretkey", "privatekey", "credential", "credentials"}
 	bareNames  = wordSet("sig jwt pat googleaccessid awsaccesskeyid")
 	// plainEnds turn the name of a secret into that of something about it.
 	plainEnds = wordSet("file path dir directory name type url uri endpoint host port count length len size limit budget ttl timeout expiry mode " +
@@ -29,22 +32,31 @@ var (
 	// workingDirs look like the names of secrets, and are none if a path is behind them.
 	workingDirs = wordSet("PWD OLDPWD")
 	// smallNumber is what settings are, and no secret is.
-	smallNumber = regexp.MustCompile(`^[+-]?[0-9]{0,5}(\.[0-9]{0,6})?([eE][+-]?[0-9]{1,3})?$`)
+	smallNumber = pattern.Lazy(`^[+-]?[0-9]{0,5}(\.[0-9]{0,6})?([eE][+-]?[0-9]{1,3})?$`)
 	// reference stands for the value of a variable, which the shell or the program puts in its place.
-	reference = regexp.MustCompile(`^(\$[A-Z][A-Z0-9_]+|\$\{[A-Z][A-Z0-9_]+\})$`)
-	aPath     = regexp.MustCompile(`^([/~.$]|[A-Za-z]:[/\\])`)
+	reference = pattern.Lazy(`^(\$[A-Z][A-Z0-9_]+|\$\{[A-Z][A-Z0-9_]+\})$`)
+	aPath     = pattern.Lazy(`^([/~.$]|[A-Za-z]:[/\\])`)
 )
 
-func wordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	split := unicode.IsSpace
-	if strings.Contains(words, "|") {
-		split = func(r rune) bool { return r == '|' }
-	}
-	for _, w := range strings.FieldsFunc(words, split) {
-		set[w] = true
-	}
-	return set
+// wordSet reports whether a text is one of some words, which stand between blanks or, where there are any, between bars.
+func wordSet(words string) func(string) bool {
+	set := sync.OnceValue(func() map[string]bool {
+		set := map[string]bool{}
+		split := unicode.IsSpace
+		if strings.Contains(words, "|") {
+			split = func(r rune) bool { return r == '|' }
+		}
+		for _, w := range strings.FieldsFunc(words, split) {
+			set[w] = true
+		}
+		return set
+	})
+	return func(text string) bool { return set()[text] }
+}
+
+// endsStrongly says whether a word ends like the name of a secret, such as dbpassword.
+func endsStrongly(word string) bool {
+	return slices.ContainsFunc(strongEnds, func(end string) bool { return strings.HasSuffix(word, end) })
 }
 
 type secrecy int
@@ -66,12 +78,12 @@ func isSecret(name, value string) bool {
 // isPlainValue says whether what is assigned to the name of a secret is no secret all the same.
 func isPlainValue(name, value string) bool {
 	switch {
-	case isFlagValue(value), reference.MatchString(value):
+	case isFlagValue(value), reference().MatchString(value):
 		return true
-	case workingDirs[name]:
-		return aPath.MatchString(value)
+	case workingDirs(name):
+		return aPath().MatchString(value)
 	}
-	return nameSecrecy(name) == weakSecret && smallNumber.MatchString(value)
+	return nameSecrecy(name) == weakSecret && smallNumber().MatchString(value)
 }
 
 // isFlagValue says whether a value switches something on or off, or is none.
@@ -91,7 +103,7 @@ func nameSecrecy(name string) secrecy {
 }
 
 func wordsSecrecy(words []string) secrecy {
-	if len(words) == 0 || (len(words) > 1 && plainEnds[words[len(words)-1]]) {
+	if len(words) == 0 || (len(words) > 1 && plainEnds(words[len(words)-1])) {
 		return notSecret
 	}
 	found := notSecret
@@ -104,10 +116,10 @@ func wordsSecrecy(words []string) secrecy {
 			after = words[i+1]
 		}
 		switch {
-		case w == "token" && (plainStarts[before] || plainFollows[after]), plainPairs[w+" "+after]:
-		case strongWords[w], strongEnds.MatchString(w), strongPairs[before+" "+w], len(words) == 1 && bareNames[w]:
+		case w == "token" && (plainStarts(before) || plainFollows(after)), plainPairs(w + " " + after):
+		case strongWords(w), endsStrongly(w), strongPairs(before + " " + w), len(words) == 1 && bareNames(w):
 			return strongSecret
-		case weakWords[w]:
+		case weakWords(w):
 			found = weakSecret
 		}
 	}

@@ -4,10 +4,12 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // shapes are secrets that show what they are.
-var shapes = regexp.MustCompile(strings.Join([]string{
+var shapes = pattern.Lazy(strings.Join([]string{
 	`\b(?:AKIA|ASIA)[0-9A-Z]{16}(?:[:/,;|\s]+[A-Za-z0-9/+=]{40}|\b)`, // with the key itself behind the id
 	`\b(?:IQoJb3JpZ2lu|FwoGZXIvYXdz|FQoGZXIvYXdz)[A-Za-z0-9/+=_%-]{16,}`,
 	`\bgh[pousr]_[A-Za-z0-9]{16,}`,
@@ -49,34 +51,34 @@ const (
 )
 
 // places are where a secret stands that neither has a name nor shows what it is: the last group.
-var places = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)(wandb.{0,40}?)\b([0-9a-f]{40})\b`),
-	regexp.MustCompile(`(\b(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump)` + toEnd + `-p)` + word),
-	regexp.MustCompile(`(\bsshpass\s+-p\s*)` + word),
-	regexp.MustCompile(`(\bcurl` + toEnd + `(?:-u|--user|--proxy-user|-U)[ =]?)` + word),
-	regexp.MustCompile(`(\b(?:docker|podman|az)\s+login` + toEnd + `-p[ =]?)` + word),
-	regexp.MustCompile(`(\bredis-cli` + toEnd + `-a[ =]?)` + word),
-	regexp.MustCompile(`(\b(?:wandb|vault)\s+login\s+)([^\s'"|;&-][^\s'"|;&]*)`),
-	regexp.MustCompile(`(?i)(\b(?:set|create)\s+[a-z0-9_.-]*(?:secret|token|password|access_key|api_key)[a-z0-9_.-]*\s+)` + word),
-	regexp.MustCompile(`(?i)(\blogin\s+\S+\s+password\s+)` + word), // netrc
-	regexp.MustCompile(`(?i)(\bidentified\s+by\s+)` + word),        // SQL
-	regexp.MustCompile(`(?i)(\bjdbc:oracle:\w+:)([^/\s]+/[^@\s]+)@`),
-	regexp.MustCompile(`(?i)(^|[\s"'=])([^\s"'=:@/]+:[^\s"'@]+)@(?:tcp|unix)\(`), // Go's driver of MySQL
+var places = []func() *regexp.Regexp{
+	pattern.Lazy(`(?i)(wandb.{0,40}?)\b([0-9a-f]{40})\b`),
+	pattern.Lazy(`(\b(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump)` + toEnd + `-p)` + word),
+	pattern.Lazy(`(\bsshpass\s+-p\s*)` + word),
+	pattern.Lazy(`(\bcurl` + toEnd + `(?:-u|--user|--proxy-user|-U)[ =]?)` + word),
+	pattern.Lazy(`(\b(?:docker|podman|az)\s+login` + toEnd + `-p[ =]?)` + word),
+	pattern.Lazy(`(\bredis-cli` + toEnd + `-a[ =]?)` + word),
+	pattern.Lazy(`(\b(?:wandb|vault)\s+login\s+)([^\s'"|;&-][^\s'"|;&]*)`),
+	pattern.Lazy(`(?i)(\b(?:set|create)\s+[a-z0-9_.-]*(?:secret|token|password|access_key|api_key)[a-z0-9_.-]*\s+)` + word),
+	pattern.Lazy(`(?i)(\blogin\s+\S+\s+password\s+)` + word), // netrc
+	pattern.Lazy(`(?i)(\bidentified\s+by\s+)` + word),        // SQL
+	pattern.Lazy(`(?i)(\bjdbc:oracle:\w+:)([^/\s]+/[^@\s]+)@`),
+	pattern.Lazy(`(?i)(^|[\s"'=])([^\s"'=:@/]+:[^\s"'@]+)@(?:tcp|unix)\(`), // Go's driver of MySQL
 }
 
 func redactShapes(text string) string {
-	text = shapes.ReplaceAllLiteralString(text, RedactedMark)
+	text = shapes().ReplaceAllLiteralString(text, RedactedMark)
 	for _, place := range places {
-		text = replaceGroup(text, place, 2)
+		text = replaceGroup(text, place(), 2)
 	}
 	return text
 }
 
 // replaceGroup puts the mark in place of one group of each match.
-func replaceGroup(text string, pattern *regexp.Regexp, group int) string {
+func replaceGroup(text string, place *regexp.Regexp, group int) string {
 	var out strings.Builder
 	pos := 0
-	for _, m := range pattern.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range place.FindAllStringSubmatchIndex(text, -1) {
 		out.WriteString(text[pos:m[2*group]])
 		if value := text[m[2*group]:m[2*group+1]]; strings.Trim(value, `'"`) == RedactedMark {
 			out.WriteString(value) // with its quotes, behind which others look for it
@@ -92,11 +94,11 @@ func replaceGroup(text string, pattern *regexp.Regexp, group int) string {
 }
 
 // encoded is a value with percent escapes: a parameter, and maybe a URL itself.
-var encoded = regexp.MustCompile(`=([^\s"'<>&=#%]*%[0-9A-Fa-f]{2}[^\s"'<>&=#]*)`)
+var encoded = pattern.Lazy(`=([^\s"'<>&=#%]*%[0-9A-Fa-f]{2}[^\s"'<>&=#]*)`)
 
 // redactEncoded looks into values as they will be read.
 func redactEncoded(text string) string {
-	return encoded.ReplaceAllStringFunc(text, func(found string) string {
+	return encoded().ReplaceAllStringFunc(text, func(found string) string {
 		plain, err := url.PathUnescape(found[1:])
 		if err != nil || redactOnce(plain) == plain {
 			return found
@@ -105,12 +107,12 @@ func redactEncoded(text string) string {
 	})
 }
 
-var element = regexp.MustCompile(`<([A-Za-z_][A-Za-z0-9_.-]*)>([^<]+)</`)
+var element = pattern.Lazy(`<([A-Za-z_][A-Za-z0-9_.-]*)>([^<]+)</`)
 
 // redactElements goes through <name>value</name>.
 func redactElements(text string) string {
-	return element.ReplaceAllStringFunc(text, func(found string) string {
-		m := element.FindStringSubmatch(found)
+	return element().ReplaceAllStringFunc(text, func(found string) string {
+		m := element().FindStringSubmatch(found)
 		if nameSecrecy(m[1]) != strongSecret || isPlainValue(m[1], m[2]) {
 			return found
 		}

@@ -3,37 +3,39 @@ package store
 import (
 	"regexp"
 	"strings"
+
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 var (
 	// privateKey knows it in a URL too.
-	privateKey = regexp.MustCompile(`(?s)-----BEGIN[A-Z0-9 +%]*PRIVATE[ +%20]+KEY[A-Z0-9 +%]*-----.*?(-----END[A-Z0-9 +%]*PRIVATE[ +%20]+KEY[A-Z0-9 +%]*-----|\z)`)
+	privateKey = pattern.Lazy(`(?s)-----BEGIN[A-Z0-9 +%]*PRIVATE[ +%20]+KEY[A-Z0-9 +%]*-----.*?(-----END[A-Z0-9 +%]*PRIVATE[ +%20]+KEY[A-Z0-9 +%]*-----|\z)`)
 	// userinfo is what stands between "://" and the last "@" of a run of text without blanks. A password should have its
 	// slashes escaped; often it has not.
-	userinfo    = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*)://([^\s"<>@/]*(?:@[^\s"<>@/]*)*|[^\s"<>@/:]+:[^\s"<>]*)@`)
-	hostAndPort = regexp.MustCompile(`^[^:@]+:[0-9]{1,5}/`)
-	header      = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key|x-auth-token)(["']?\s*[:=]\s*["']?)([^"'\r\n]+)`)
-	bearer      = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)([A-Za-z0-9+/=._~-]{8,})`)
-	assignment  = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.-]*)\\*["']?[ \t]*(?:=>|:=|==|[=:])[ \t]*`)
-	flag        = regexp.MustCompile(`(?:^|[\s"'=(\[,])(--?[A-Za-z_][A-Za-z0-9_.-]*)\\*["']?,?[ \t]+`)
+	userinfo    = pattern.Lazy(`([A-Za-z][A-Za-z0-9+.-]*)://([^\s"<>@/]*(?:@[^\s"<>@/]*)*|[^\s"<>@/:]+:[^\s"<>]*)@`)
+	hostAndPort = pattern.Lazy(`^[^:@]+:[0-9]{1,5}/`)
+	header      = pattern.Lazy(`(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key|x-auth-token)(["']?\s*[:=]\s*["']?)([^"'\r\n]+)`)
+	bearer      = pattern.Lazy(`(?i)\b(bearer|basic)(\s+)([A-Za-z0-9+/=._~-]{8,})`)
+	assignment  = pattern.Lazy(`([A-Za-z_][A-Za-z0-9_.-]*)\\*["']?[ \t]*(?:=>|:=|==|[=:])[ \t]*`)
+	flag        = pattern.Lazy(`(?:^|[\s"'=(\[,])(--?[A-Za-z_][A-Za-z0-9_.-]*)\\*["']?,?[ \t]+`)
 )
 
 // systemError is what systems and Go say of a file that cannot be had, which is no secret though the file's name be that
 // of one. Each has two words or more.
-var systemError = regexp.MustCompile(`^(?i:permission denied|operation not permitted|access denied|no such file|no such device|no such process|` +
+var systemError = pattern.Lazy(`^(?i:permission denied|operation not permitted|access denied|no such file|no such device|no such process|` +
 	`file does not exist|file already exists|file exists|file name too long|is a directory|not a directory|directory not empty|` +
 	`read-only file system|no space left|disk quota exceeded|too many open files|input/output error|device or resource busy|` +
 	`text file busy|invalid argument|bad file descriptor|stale file handle|connection refused|connection timed out|command not found|not found|unexpected EOF)\b`)
 
-func redactKeys(text string) string { return privateKey.ReplaceAllLiteralString(text, RedactedMark) }
+func redactKeys(text string) string { return privateKey().ReplaceAllLiteralString(text, RedactedMark) }
 
 // redactUserinfo leaves the user name of schemes where it is alone and no secret, as in ssh://git@host.
 func redactUserinfo(text string) string {
-	return userinfo.ReplaceAllStringFunc(text, func(found string) string {
-		m := userinfo.FindStringSubmatch(found)
+	return userinfo().ReplaceAllStringFunc(text, func(found string) string {
+		m := userinfo().FindStringSubmatch(found)
 		scheme, user := strings.ToLower(m[1]), m[2]
 		isWeb := strings.HasPrefix(scheme, "http") || strings.HasPrefix(scheme, "ftp") || strings.HasPrefix(scheme, "git+http")
-		if user == "" || hostAndPort.MatchString(user) || (!strings.Contains(user, ":") && !isWeb) {
+		if user == "" || hostAndPort().MatchString(user) || (!strings.Contains(user, ":") && !isWeb) {
 			return found
 		}
 		return m[1] + "://" + RedactedMark + "@"
@@ -41,9 +43,9 @@ func redactUserinfo(text string) string {
 }
 
 func redactHeaders(text string) string {
-	text = header.ReplaceAllString(text, "${1}${2}"+RedactedMark)
-	return bearer.ReplaceAllStringFunc(text, func(found string) string {
-		m := bearer.FindStringSubmatch(found)
+	text = header().ReplaceAllString(text, "${1}${2}"+RedactedMark)
+	return bearer().ReplaceAllStringFunc(text, func(found string) string {
+		m := bearer().FindStringSubmatch(found)
 		if strings.EqualFold(m[1], "basic") && !strings.ContainsAny(m[3], "0123456789=+/") {
 			return found // "basic training"
 		}
@@ -54,11 +56,11 @@ func redactHeaders(text string) string {
 // redactAssigned goes through name=value, name: value and "name": "value". What follows a harmless name is looked
 // at from its beginning, for it may itself be an assignment.
 func redactAssigned(text string) string {
-	return replaceValues(text, assignment, func(f finding) bool {
+	return replaceValues(text, assignment(), func(f finding) bool {
 		if nameSecrecy(f.name) == weakSecret && strings.Contains(f.sep, ":") && !f.quoted {
 			return false // "auth: permission denied"
 		}
-		if strings.HasSuffix(strings.TrimRight(f.sep, " \t"), ":") && systemError.MatchString(f.next) {
+		if strings.HasSuffix(strings.TrimRight(f.sep, " \t"), ":") && systemError().MatchString(f.next) {
 			return false // "/etc/passwd: permission denied"
 		}
 		if strings.HasPrefix(f.name, "Invalid") && f.sep == ": " && !f.quoted {
@@ -70,7 +72,7 @@ func redactAssigned(text string) string {
 
 // redactFlags goes through --name value.
 func redactFlags(text string) string {
-	return replaceValues(text, flag, func(f finding) bool { return takesSecret(f.name, f.next) })
+	return replaceValues(text, flag(), func(f finding) bool { return takesSecret(f.name, f.next) })
 }
 
 // takesSecret says whether the flag name has a secret behind it, in the next word. Some flags with secret names have no value.
@@ -86,12 +88,12 @@ type finding struct {
 	quoted    bool   // the value has quotes
 }
 
-// replaceValues replaces the values of the names that pattern finds and secret accepts. The one group of the pattern is
+// replaceValues replaces the values of the names that are found and secret accepts. The one group of names is
 // the name, the rest of it the separator. Looking at a value costs its length, so only accepted names get that far.
-func replaceValues(text string, pattern *regexp.Regexp, secret func(finding) bool) string {
+func replaceValues(text string, names *regexp.Regexp, secret func(finding) bool) string {
 	var out strings.Builder
 	for pos := 0; ; {
-		m := pattern.FindStringSubmatchIndex(text[pos:])
+		m := names.FindStringSubmatchIndex(text[pos:])
 		if m == nil {
 			out.WriteString(text[pos:])
 			return out.String()

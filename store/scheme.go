@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -29,17 +28,29 @@ func schemes() []scheme {
 	}
 }
 
-// urlStart is a scheme of two letters or more, so that C:/ is a path.
-var urlStart = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+):(/*)`)
+// cutScheme splits at the colon behind a scheme of two letters or more, so that C:/ is a path. The scheme is in lower case.
+func cutScheme(url string) (name, rest string, ok bool) {
+	name, rest, ok = strings.Cut(url, ":")
+	if !ok || len(name) < 2 || !isLetter(name[0]) {
+		return "", "", false
+	}
+	for _, c := range []byte(name) {
+		if !isLetter(c) && (c < '0' || c > '9') && strings.IndexByte("+.-", c) < 0 {
+			return "", "", false
+		}
+	}
+	return strings.ToLower(name), rest, true
+}
+
+func isLetter(c byte) bool { return isUpper(c) || isLower(c) }
 
 // splitURL cuts "scheme://rest", or "scheme:/rest" where a slash follows. The
 // scheme of a plain path is "".
 func splitURL(url string) (name, rest string, err error) {
-	m := urlStart.FindStringSubmatch(url)
-	if m == nil || m[2] == "" && !strings.EqualFold(m[1], "dbfs") {
+	name, rest, ok := cutScheme(url)
+	if !ok || !strings.HasPrefix(rest, "/") && name != "dbfs" {
 		return "", url, nil
 	}
-	name, rest = strings.ToLower(m[1]), url[len(m[1])+1:]
 	if after, ok := strings.CutPrefix(rest, "//"); ok {
 		return name, after, nil
 	}

@@ -2,8 +2,9 @@ package store
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // syncMark is a file by which a framework says that others are whole. It is sent
@@ -27,8 +28,8 @@ const (
 const maxPointer = 4096
 
 var (
-	modelPath = regexp.MustCompile(`(?m)^model_checkpoint_path: "([^"]+)"`)
-	decimal   = regexp.MustCompile(`^[0-9]+$`)
+	modelPath = pattern.Lazy(`(?m)^model_checkpoint_path: "([^"]+)"`)
+	decimal   = pattern.Lazy(`^[0-9]+$`)
 )
 
 // markOf tells whether the file at a slash path is a mark, nil if not. text reads
@@ -78,7 +79,7 @@ func isCommit(name string) bool {
 // pointer is the mark whose text names a checkpoint in dir, nil if it names none.
 func pointer(dir, text string) *syncMark {
 	name := strings.TrimSpace(text)
-	if m := modelPath.FindStringSubmatch(text); m != nil {
+	if m := modelPath().FindStringSubmatch(text); m != nil {
 		start := dir + path.Base(m[1]) + "."
 		return &syncMark{rankPointer, func(other string) bool { return strings.HasPrefix(other, start) }, false}
 	}
@@ -86,7 +87,7 @@ func pointer(dir, text string) *syncMark {
 		return nil
 	}
 	dirs := []string{dir + name + "/"}
-	if decimal.MatchString(name) && len(name) < 20 {
+	if decimal().MatchString(name) && len(name) < 20 {
 		dirs = append(dirs, dir+"iter_"+strings.Repeat("0", max(0, 7-len(name)))+name+"/")
 	}
 	return &syncMark{rankPointer, func(other string) bool {

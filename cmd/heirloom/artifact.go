@@ -108,7 +108,7 @@ func (s *spots) find(ctx context.Context, m made) (spot, thing, error) {
 			return at, what, err
 		}
 	}
-	if !location.MatchString(m.Path) && !filepath.IsAbs(m.Path) {
+	if !location().MatchString(m.Path) && !filepath.IsAbs(m.Path) {
 		return spot{}, thing{}, invalidf("%q is no address of %s", m.Path, m.id())
 	}
 	at, err := s.at(ctx, m.Path)

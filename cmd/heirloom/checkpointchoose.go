@@ -63,7 +63,7 @@ type choice struct {
 // splitChoice cuts @STEP or #PATH off the name of a run.
 func splitChoice(text string) (string, choice) {
 	any := choice{step: checkpoint.NoStep}
-	if bytesURL.MatchString(text) {
+	if bytesURL().MatchString(text) {
 		return text, any
 	}
 	if name, path, ok := strings.Cut(text, "#"); ok {

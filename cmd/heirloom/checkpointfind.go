@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/store/checkpoint"
+	"github.com/heirloom-ml/heirloom/store/pattern"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
@@ -40,14 +40,14 @@ func (s saved) rendered(pinned bool) render.Checkpoint {
 }
 
 // bytesURL is the beginning of what names bytes and never a run, though both have schemes.
-var bytesURL = regexp.MustCompile(`^(?i:s3|s3a|s3n|gs|hdfs|dbfs|file|mem):/`)
+var bytesURL = pattern.Lazy(`^(?i:s3|s3a|s3n|gs|hdfs|dbfs|file|mem):/`)
 
 // checkpoints finds those of a run, or those at a path; "" is all runs. What names neither is store.ErrNotExist.
 func (a *app) checkpoints(ctx context.Context, found *spots, text string) ([]saved, error) {
 	if text == "" {
 		return a.allCheckpoints(ctx, found.place)
 	}
-	if bytesURL.MatchString(text) || filepath.IsAbs(text) {
+	if bytesURL().MatchString(text) || filepath.IsAbs(text) {
 		return found.checkpointsAt(ctx, text)
 	}
 	run, err := found.visibleRun(ctx, text)

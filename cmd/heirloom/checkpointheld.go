@@ -33,7 +33,7 @@ func (p place) holds(ctx context.Context) (*holds, error) {
 		h.users[e.From] = append(h.users[e.From], e)
 		h.children[e.From] = append(h.children[e.From], e.To)
 		for _, uri := range []string{string(e.From), e.Source.URI} {
-			if canonical, err := store.CanonicalURI(uri, ""); err == nil && bytesURL.MatchString(uri) {
+			if canonical, err := store.CanonicalURI(uri, ""); err == nil && bytesURL().MatchString(uri) {
 				h.uses[canonical] = e.To
 			}
 		}

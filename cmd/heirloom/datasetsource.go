@@ -41,7 +41,7 @@ func namedSource(ctx context.Context, s *store.Store, text string) (dataset.Sour
 
 // inputSpot is where an input lies. A path that is there on this machine comes before a key of the store.
 func (a *app) inputSpot(ctx context.Context, found *spots, text string) (spot, error) {
-	if location.MatchString(text) || filepath.IsAbs(text) {
+	if location().MatchString(text) || filepath.IsAbs(text) {
 		return found.at(ctx, text)
 	}
 	dir, err := a.workdir()

@@ -130,7 +130,7 @@ func (h *hashed) whole(ctx context.Context, found *spots, x *index.Index) (store
 	if err == nil {
 		return h.read(ctx, x, info.Size(), func() (io.ReadCloser, error) { return os.Open(path) })
 	}
-	if location.MatchString(h.text) {
+	if location().MatchString(h.text) {
 		return h.object(ctx, found, x)
 	}
 	r := &lineage.Resolver{Names: onlyDigests{x}}

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/config"
 	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // spot is a place among bytes that the user named.
@@ -70,14 +70,14 @@ func (a *app) listing(ctx context.Context) (render.Format, *spots, error) {
 }
 
 // location is the beginning of what is no key: a scheme of two letters or more, with a slash behind it.
-var location = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:/`)
+var location = pattern.Lazy(`^[A-Za-z][A-Za-z0-9+.-]+:/`)
 
 // at is the spot that text means. Nothing is contacted. The error has kind store.ErrInvalid or store.ErrUnsupported.
 func (s *spots) at(ctx context.Context, text string) (spot, error) {
 	switch {
 	case text == "":
 		return spot{}, invalidf("a path is empty; the store itself is \".\"")
-	case location.MatchString(text) || filepath.IsAbs(text):
+	case location().MatchString(text) || filepath.IsAbs(text):
 		return s.atURL(ctx, text)
 	}
 	trimmed := strings.TrimRight(text, "/")
@@ -104,7 +104,7 @@ func (s *spots) atURL(ctx context.Context, text string) (spot, error) {
 		}
 		return found, err
 	}
-	if !location.MatchString(uri) { // mem:// and its like
+	if !location().MatchString(uri) { // mem:// and its like
 		found.store, err = s.elsewhere(ctx, text)
 		return found, err
 	}

@@ -81,7 +81,7 @@ func destination(args []string, from spot) (string, error) {
 		return from.key.Base(), nil
 	case args[1] == "":
 		return "", invalidf("a path is empty")
-	case location.MatchString(args[1]):
+	case location().MatchString(args[1]):
 		return "", &advised{err: invalidf("%s is no place on this machine", store.RedactURL(args[1])), advice: "copy it here, then put it there"}
 	}
 	return filepath.Clean(args[1]), nil

@@ -138,7 +138,7 @@ func newParcel(path string, to spot, into bool) (parcel, error) {
 		return p, invalidf("what comes from stdin has no name: give it a DEST of its own")
 	case path == "-":
 		return p, p.named()
-	case location.MatchString(path):
+	case location().MatchString(path):
 		return p, &advised{err: invalidf("%s is no file of this machine", store.RedactURL(path)), advice: "fetch it with heirloom store get"}
 	}
 	info, err := os.Stat(path)

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/pattern"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
@@ -52,11 +52,11 @@ func NewSet(s *store.Store, now func() time.Time) *Set {
 }
 
 // names is what an alias may be called: it stands in keys, and after an @.
-var names = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$`)
+var names = pattern.Lazy(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$`)
 
 // CheckName refuses a name that cannot be an alias; the error has kind store.ErrInvalid.
 func CheckName(name string) error {
-	if names.MatchString(name) {
+	if names().MatchString(name) {
 		return nil
 	}
 	return &store.Error{Op: "name alias", Key: strconv.Quote(name), Kind: store.ErrInvalid,

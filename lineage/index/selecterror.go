@@ -3,19 +3,20 @@ package index
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // What SQLite says of a name or a place in a statement.
 var (
-	nearError = regexp.MustCompile(`near "((?:[^"]|"")+)": syntax error`)
-	nameError = regexp.MustCompile(`no such (table|column|function): (\S+)`)
-	sayings   = regexp.MustCompile(`^(SQL logic error|[a-z -]+): (.*?)( \(\d+\))?$`)
+	nearError = pattern.Lazy(`near "((?:[^"]|"")+)": syntax error`)
+	nameError = pattern.Lazy(`no such (table|column|function): (\S+)`)
+	sayings   = pattern.Lazy(`^(SQL logic error|[a-z -]+): (.*?)( \(\d+\))?$`)
 )
 
 // explainError makes what SQLite says of a statement an error that shows the place and a way out.
@@ -25,7 +26,7 @@ func (r *reader) explainError(ctx context.Context, query string, err error) erro
 	}
 	code := sqliteCode(err)
 	message := err.Error()
-	if m := sayings.FindStringSubmatch(message); m != nil {
+	if m := sayings().FindStringSubmatch(message); m != nil {
 		message = m[2]
 	}
 	failed := &StatementError{Statement: r.statement, Offset: -1, Reason: message}
@@ -37,7 +38,7 @@ func (r *reader) explainError(ctx context.Context, query string, err error) erro
 	default:
 		return fmt.Errorf("ask index: %w", err)
 	}
-	if m := nearError.FindStringSubmatch(message); m != nil {
+	if m := nearError().FindStringSubmatch(message); m != nil {
 		failed.Offset = r.place(ctx, query, strings.ReplaceAll(m[1], `""`, `"`), m[0])
 		if word := strings.ToUpper(m[1]); slices.Contains(writing[:5], word) {
 			failed.Reason = fmt.Sprintf(readsOnly, word)
@@ -46,7 +47,7 @@ func (r *reader) explainError(ctx context.Context, query string, err error) erro
 		}
 		return failed
 	}
-	if m := nameError.FindStringSubmatch(message); m != nil {
+	if m := nameError().FindStringSubmatch(message); m != nil {
 		failed.Offset = r.named(m[2])
 		failed.Reason += wayOut(m[1], m[2])
 		return failed

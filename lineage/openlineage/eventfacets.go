@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/heirloom-ml/heirloom/store/pattern"
 	"github.com/heirloom-ml/heirloom/tracker"
 	"github.com/heirloom-ml/heirloom/tracker/pyjson"
 )
@@ -153,19 +153,19 @@ func command(run *tracker.Run) []string {
 	return nil
 }
 
-var interpreter = regexp.MustCompile(`^(python|julia|Rscript|java|scala|node|ruby|perl|bash|sh)[0-9.]*$`)
+var interpreter = pattern.Lazy(`^(python|julia|Rscript|java|scala|node|ruby|perl|bash|sh)[0-9.]*$`)
 
 // language guesses what a program is written in from the name of its interpreter.
 func language(command []string) string {
 	if len(command) > 0 {
-		if m := interpreter.FindStringSubmatch(path.Base(command[0])); m != nil {
+		if m := interpreter().FindStringSubmatch(path.Base(command[0])); m != nil {
 			return m[1]
 		}
 	}
 	return "unknown"
 }
 
-var scpLike = regexp.MustCompile(`^(?:[^@/]+@)?([^:/]+):(.+)$`)
+var scpLike = pattern.Lazy(`^(?:[^@/]+@)?([^:/]+):(.+)$`)
 
 // codeURL is a page for a commit, "" where the remote is none that has any.
 func codeURL(remote, commit string) string {
@@ -173,7 +173,7 @@ func codeURL(remote, commit string) string {
 		return ""
 	}
 	if !strings.Contains(remote, "://") {
-		m := scpLike.FindStringSubmatch(remote)
+		m := scpLike().FindStringSubmatch(remote)
 		if m == nil {
 			return ""
 		}

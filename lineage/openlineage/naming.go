@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/pattern"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
@@ -15,14 +15,14 @@ import (
 const ownNamespace = "heirloom"
 
 // driveLetter is the beginning of a path on Windows.
-var driveLetter = regexp.MustCompile(`^/?[A-Za-z]:[/\\]`)
+var driveLetter = pattern.Lazy(`^/?[A-Za-z]:[/\\]`)
 
 // nameOf is a place as the standard names datasets (https://openlineage.io/docs/spec/naming): the bucket, host or
 // workspace as namespace, the path as name, without a leading slash in buckets. workspace is the host of Databricks, ""
 // if unknown.
 func nameOf(uri, workspace string) (namespace, name string) {
 	scheme, rest, ok := strings.Cut(uri, ":")
-	if !ok || driveLetter.MatchString(uri) {
+	if !ok || driveLetter().MatchString(uri) {
 		return "file", cleanPath(uri)
 	}
 	switch scheme = strings.ToLower(scheme); scheme {
@@ -70,7 +70,7 @@ func nameOfFile(rest string) (namespace, name string) {
 // cleanPath is a path with slashes and without one at the end; a drive letter has none before it.
 func cleanPath(p string) string {
 	p = strings.ReplaceAll(p, `\`, "/")
-	if driveLetter.MatchString(p) {
+	if driveLetter().MatchString(p) {
 		p = strings.TrimPrefix(p, "/")
 	}
 	if p == "" || strings.Trim(p, "/") == "" {
@@ -83,7 +83,7 @@ func cleanPath(p string) string {
 func uriOf(d Dataset) string {
 	scheme, host, isURL := strings.Cut(d.Namespace, "://")
 	switch {
-	case d.Namespace == "file" && (strings.HasPrefix(d.Name, "/") || driveLetter.MatchString(d.Name)):
+	case d.Namespace == "file" && (strings.HasPrefix(d.Name, "/") || driveLetter().MatchString(d.Name)):
 		return "file:///" + strings.TrimLeft(d.Name, "/")
 	case scheme == "dbfs" && strings.HasPrefix(d.Name, "/"):
 		return "dbfs:" + d.Name

@@ -171,7 +171,7 @@ func spmdNodes(text, machine string, gpus int) (nodes, error) {
 	if n.min != n.max {
 		return nodes{}, fmt.Errorf("-j %q: dist.spmd has a fixed number of nodes; dist.ddp may have fewer", text)
 	}
-	if machine != "" && nodesPattern.FindStringSubmatch(text)[2] == "" {
+	if machine != "" && nodesPattern().FindStringSubmatch(text)[2] == "" {
 		if gpus == 0 {
 			return nodes{}, fmt.Errorf("-j %q: %s has no GPUs to count the processes by; write %sx8", text, machine, text)
 		}

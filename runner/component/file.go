@@ -8,13 +8,13 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/heirloom-ml/heirloom/runner"
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // Load reads a user's own component from a file, TOML or, where its name ends in
@@ -197,12 +197,12 @@ func checkRest(params []Param) error {
 	return nil
 }
 
-var paramName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+var paramName = pattern.Lazy(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
 // readParam reads one table of params, or the short form NAME = DEFAULT.
 func readParam(name string, v any) (Param, error) {
 	p := Param{Name: name, Type: String}
-	if !paramName.MatchString(name) {
+	if !paramName().MatchString(name) {
 		return p, errors.New("a name is made of letters, digits, - and _")
 	}
 	table, isTable := v.(map[string]any)
@@ -347,7 +347,7 @@ func (f *file) role(t template, v any) (any, error) {
 	}
 	if name, isText := role["resource"].(string); isText {
 		role["resource"], err = f.resources.Get(name)
-		if sampled := f.trial && mark.MatchString(fmt.Sprint(v.(map[string]any)["resource"])); err != nil && !sampled {
+		if sampled := f.trial && mark().MatchString(fmt.Sprint(v.(map[string]any)["resource"])); err != nil && !sampled {
 			return nil, err
 		}
 	}

@@ -3,8 +3,9 @@ package component
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
+
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // nodes is what -j says: how many nodes, and how many processes on each.
@@ -14,12 +15,12 @@ type nodes struct {
 	text     string // the nodes as torchrun's --nnodes has them
 }
 
-var nodesPattern = regexp.MustCompile(`^(?:(?:([0-9]+):)?([0-9]+)x)?([0-9]+)$`)
+var nodesPattern = pattern.Lazy(`^(?:(?:([0-9]+):)?([0-9]+)x)?([0-9]+)$`)
 
 // parseNodes reads [[MIN:]NODES x]PROCESSES, as in 2:4x8, 2x8 and 8. It follows TorchX
 // components/dist.py parse_nnodes, but refuses zeros and a minimum above the maximum.
 func parseNodes(text string) (nodes, error) {
-	match := nodesPattern.FindStringSubmatch(text)
+	match := nodesPattern().FindStringSubmatch(text)
 	if match == nil {
 		return nodes{}, fmt.Errorf("-j %q is not written NODESxPROCESSES, as in 1:2x4, 2x4 or 4", text)
 	}

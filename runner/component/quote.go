@@ -1,19 +1,20 @@
 package component
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // unsafe is what a shell may act upon; the pattern is that of Python's shlex.
-var unsafe = regexp.MustCompile(`[^A-Za-z0-9_@%+=:,./-]`)
+var unsafe = pattern.Lazy(`[^A-Za-z0-9_@%+=:,./-]`)
 
 // quote writes text as one word of a shell.
 func quote(text string) string {
 	if text == "" {
 		return "''"
 	}
-	if !unsafe.MatchString(text) {
+	if !unsafe().MatchString(text) {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'"'"'`) + "'"

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // template puts values in the place of the parameters that a tree of maps, lists
@@ -22,7 +23,7 @@ var absent any = absence{}
 type absence struct{}
 
 // mark is {{name}}, the escape {{{{, or a {{ that is neither.
-var mark = regexp.MustCompile(`\{\{(?:\{\{|\s*([A-Za-z][A-Za-z0-9_-]*)\s*\}\})?`)
+var mark = pattern.Lazy(`\{\{(?:\{\{|\s*([A-Za-z][A-Za-z0-9_-]*)\s*\}\})?`)
 
 // expand gives a copy of the tree, or absent.
 func (t template) expand(v any) (any, error) {
@@ -41,12 +42,12 @@ func (t template) expand(v any) (any, error) {
 func (t template) text(text string) (any, error) {
 	var fail error
 	gone := false
-	if m := mark.FindStringSubmatch(text); m != nil && m[0] == text && m[1] != "" {
+	if m := mark().FindStringSubmatch(text); m != nil && m[0] == text && m[1] != "" {
 		value, err := t.value(m[1])
 		return generic(value), err
 	}
-	out := mark.ReplaceAllStringFunc(text, func(found string) string {
-		name := mark.FindStringSubmatch(found)[1]
+	out := mark().ReplaceAllStringFunc(text, func(found string) string {
+		name := mark().FindStringSubmatch(found)[1]
 		switch {
 		case found == "{{{{":
 			return "{{"

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // The names of torch.distributed.checkpoint's files (torch/distributed/checkpoint/filesystem.py).
@@ -16,13 +16,13 @@ const (
 	dcpTemp     = ".metadata.tmp"
 )
 
-var distcp = regexp.MustCompile(`^__\d+_\d+\.distcp$`)
+var distcp = pattern.Lazy(`^__\d+_\d+\.distcp$`)
 
 // dcp takes the files right in d.
 func (f *finder) dcp(d *dir) *draft {
 	data := false
 	for name := range d.files {
-		data = data || distcp.MatchString(name)
+		data = data || distcp().MatchString(name)
 	}
 	if !data && !d.has(dcpMetadata) && !d.has(dcpTemp) {
 		return nil
@@ -62,7 +62,7 @@ func (f *finder) checkDCP(ctx context.Context, d *dir) error {
 		}
 	}
 	for _, name := range d.names() {
-		if distcp.MatchString(name) {
+		if distcp().MatchString(name) {
 			if err := f.notAfter(d.files[name], marker); err != nil {
 				return err
 			}

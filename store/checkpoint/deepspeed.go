@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // deepSpeedLatest lies beside the directories and names the one that was saved last.
@@ -14,15 +16,15 @@ const deepSpeedLatest = "latest"
 // like).
 type deepSpeedFile struct {
 	name string // for the rank: of data parallelism, then of model parallelism
-	re   *regexp.Regexp
+	re   func() *regexp.Regexp
 	data bool // one for each rank of data parallelism too
 }
 
 // The kinds of file of a checkpoint.
 var deepSpeedFiles = []deepSpeedFile{
-	{"model states", regexp.MustCompile(`^mp_rank_(\d+)_model_states\.pt$`), false},
-	{"ZeRO model states", regexp.MustCompile(`^zero_pp_rank_(\d+)_mp_rank_(\d+)_model_states\.pt$`), true},
-	{"ZeRO optimizer states", regexp.MustCompile(`^(?:bf16_|fp16_)?zero_pp_rank_(\d+)_mp_rank_(\d+)_optim_states\.pt$`), true},
+	{"model states", pattern.Lazy(`^mp_rank_(\d+)_model_states\.pt$`), false},
+	{"ZeRO model states", pattern.Lazy(`^zero_pp_rank_(\d+)_mp_rank_(\d+)_model_states\.pt$`), true},
+	{"ZeRO optimizer states", pattern.Lazy(`^(?:bf16_|fp16_)?zero_pp_rank_(\d+)_mp_rank_(\d+)_optim_states\.pt$`), true},
 }
 
 // ranks are those of which a kind of file is there.
@@ -33,7 +35,7 @@ func (d *dir) deepSpeedRanks() map[string]ranks {
 	found := map[string]ranks{}
 	for name := range d.files {
 		for _, kind := range deepSpeedFiles {
-			m := kind.re.FindStringSubmatch(name)
+			m := kind.re().FindStringSubmatch(name)
 			if m == nil {
 				continue
 			}

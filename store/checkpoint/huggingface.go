@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // The names of the Trainer's files (transformers/trainer.py, trainer_callback.py).
@@ -20,15 +20,15 @@ const (
 )
 
 var (
-	trainerDir = regexp.MustCompile(`^checkpoint-(\d+)$`)
-	trainerOwn = regexp.MustCompile(`^(?:training_args\.bin|optimizer\.(?:pt|bin)|scheduler\.pt|rng_state.*\.pth|config\.json|adapter_config\.json|(?:model|adapter_model|pytorch_model).*\.(?:safetensors|bin))$`)
-	weightFile = regexp.MustCompile(`^(?:model|adapter_model|pytorch_model|pytorch_model_fsdp|consolidated)\.(?:safetensors|bin|pth)$`)
-	rngFile    = regexp.MustCompile(`^rng_state(?:_\d+)?\.pth$`)
+	trainerDir = pattern.Lazy(`^checkpoint-(\d+)$`)
+	trainerOwn = pattern.Lazy(`^(?:training_args\.bin|optimizer\.(?:pt|bin)|scheduler\.pt|rng_state.*\.pth|config\.json|adapter_config\.json|(?:model|adapter_model|pytorch_model).*\.(?:safetensors|bin))$`)
+	weightFile = pattern.Lazy(`^(?:model|adapter_model|pytorch_model|pytorch_model_fsdp|consolidated)\.(?:safetensors|bin|pth)$`)
+	rngFile    = pattern.Lazy(`^rng_state(?:_\d+)?\.pth$`)
 )
 
 // huggingFace takes a directory that the Trainer writes, with all below it.
 func (f *finder) huggingFace(d *dir) *draft {
-	named := trainerDir.MatchString(d.name()) && slices.ContainsFunc(d.names(), trainerOwn.MatchString)
+	named := trainerDir().MatchString(d.name()) && slices.ContainsFunc(d.names(), trainerOwn().MatchString)
 	if !named && !d.has(trainerState) {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (f *finder) checkTrainer(ctx context.Context, d *dir, found *draft) error {
 		return err
 	}
 	for _, o := range d.own() {
-		if name := o.Key.Base(); strings.HasPrefix(name, "optimizer") || weightFile.MatchString(name) || indexOf(name) != "" {
+		if name := o.Key.Base(); strings.HasPrefix(name, "optimizer") || weightFile().MatchString(name) || indexOf(name) != "" {
 			if err := f.notAfter(o, d.files[trainerState]); err != nil {
 				return err
 			}
@@ -78,7 +78,7 @@ func (f *finder) readTrainerState(ctx context.Context, d *dir, found *draft) err
 	if s := float64(state.Step); s >= 0 && s == math.Trunc(s) && s < 1e18 {
 		step = int64(s)
 	}
-	if m := trainerDir.FindStringSubmatch(d.name()); m != nil && natural(m[1]) != step {
+	if m := trainerDir().FindStringSubmatch(d.name()); m != nil && natural(m[1]) != step {
 		return notWhole("%s tells of step %d", trainerState, step)
 	}
 	if step >= 0 {
@@ -107,7 +107,7 @@ func (f *finder) checkOptimizer(ctx context.Context, d *dir) error {
 		return notWhole("optimizer.pt is missing")
 	case !sharded && !d.has("scheduler.pt"):
 		return notWhole("scheduler.pt is missing")
-	case !slices.ContainsFunc(d.names(), rngFile.MatchString):
+	case !slices.ContainsFunc(d.names(), rngFile().MatchString):
 		return notWhole("rng_state.pth is missing")
 	}
 	return nil
@@ -118,7 +118,7 @@ func (f *finder) checkModel(ctx context.Context, d *dir) error {
 	if !d.has(modelConfig) && !d.has(adapter) {
 		return notWhole("%s is missing", modelConfig)
 	}
-	weights := slices.ContainsFunc(d.names(), weightFile.MatchString)
+	weights := slices.ContainsFunc(d.names(), weightFile().MatchString)
 	for _, index := range d.indices() {
 		if err := f.checkIndex(ctx, d, index); err != nil {
 			return err
@@ -144,7 +144,7 @@ func (f *finder) checkModel(ctx context.Context, d *dir) error {
 // pretrained takes a directory that save_pretrained wrote: a configuration and weights. In a run it is the result of
 // training rather than a checkpoint, unless it lies among those.
 func (f *finder) pretrained(d *dir) bool {
-	weights := slices.ContainsFunc(d.names(), weightFile.MatchString) || len(d.indices()) > 0
+	weights := slices.ContainsFunc(d.names(), weightFile().MatchString) || len(d.indices()) > 0
 	if !weights || !d.has(modelConfig) && !d.has(adapter) || !f.wanted(d, d.name()) {
 		return false
 	}

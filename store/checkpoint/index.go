@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 const (
@@ -18,11 +18,11 @@ const (
 	maxShards        = 100_000 // files of one index
 )
 
-var shardName = regexp.MustCompile(`^(.+)-\d{5}-of-\d{5}\.(safetensors|bin)$`)
+var shardName = pattern.Lazy(`^(.+)-\d{5}-of-\d{5}\.(safetensors|bin)$`)
 
 // indexOf is the name of the index that a shard belongs to, "" for what is no shard.
 func indexOf(name string) string {
-	if m := shardName.FindStringSubmatch(name); m != nil {
+	if m := shardName().FindStringSubmatch(name); m != nil {
 		return m[1] + "." + m[2] + ".index.json"
 	}
 	return ""

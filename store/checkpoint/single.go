@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/store/internal/intact"
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // settled is how long a local file must have been left alone to count as whole where its format does not tell.
@@ -40,9 +40,9 @@ func fileFormats() []fileFormat {
 }
 
 var (
-	lightningName = regexp.MustCompile(`^(?:last(?:-v\d+)?|.*(?:epoch|step)=\d+.*)\.ckpt$`)
-	saysSo        = regexp.MustCompile(`(?i)checkpoint|ckpt|epoch|(?:^|[^a-z])(?:step|iter)`)
-	dirSaysSo     = regexp.MustCompile(`(?i)^(?:checkpoint|ckpt)s?$`)
+	lightningName = pattern.Lazy(`^(?:last(?:-v\d+)?|.*(?:epoch|step)=\d+.*)\.ckpt$`)
+	saysSo        = pattern.Lazy(`(?i)checkpoint|ckpt|epoch|(?:^|[^a-z])(?:step|iter)`)
+	dirSaysSo     = pattern.Lazy(`(?i)^(?:checkpoint|ckpt)s?$`)
 )
 
 // singles takes the files of d that are checkpoints by themselves, but for those that are parts of another.
@@ -65,7 +65,7 @@ func (f *finder) formatOf(name string) (Format, string) {
 	switch {
 	case name == f.filename(), name == "checkpoint":
 		return Horovod, ext
-	case lightningName.MatchString(name):
+	case lightningName().MatchString(name):
 		return Lightning, ext
 	}
 	for _, known := range fileFormats() {
@@ -85,10 +85,10 @@ func (f *finder) filename() string {
 
 // wanted says whether a file counts as a checkpoint here.
 func (f *finder) wanted(d *dir, name string) bool {
-	if f.opts.Anywhere || name == f.filename() || saysSo.MatchString(name) {
+	if f.opts.Anywhere || name == f.filename() || saysSo().MatchString(name) {
 		return true
 	}
-	return slices.ContainsFunc(strings.Split(string(d.key), "/"), dirSaysSo.MatchString)
+	return slices.ContainsFunc(strings.Split(string(d.key), "/"), dirSaysSo().MatchString)
 }
 
 // alone checks a checkpoint of one file.

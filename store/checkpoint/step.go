@@ -6,26 +6,27 @@ import (
 	"strings"
 
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // The ways in which names tell a step, the surest first.
 var (
-	stepWord   = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:global_?step|step|iteration|iter)s?[-_=]?(\d+)`)
-	savedWord  = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:checkpoint|ckpt|epoch)[-_=]?(\d+)`)
-	decimals   = regexp.MustCompile(`\d+\.\d+`)
-	separators = regexp.MustCompile(`[-_=.]+`)
+	stepWord   = pattern.Lazy(`(?i)(?:^|[^a-z])(?:global_?step|step|iteration|iter)s?[-_=]?(\d+)`)
+	savedWord  = pattern.Lazy(`(?i)(?:^|[^a-z])(?:checkpoint|ckpt|epoch)[-_=]?(\d+)`)
+	decimals   = pattern.Lazy(`\d+\.\d+`)
+	separators = pattern.Lazy(`[-_=.]+`)
 )
 
 // stepIn reads the step from the name of a file or directory: the number behind step, iter, checkpoint, ckpt or epoch,
 // else the last whole number between separators. NoStep if there is none.
 func stepIn(name string) int64 {
-	for _, word := range []*regexp.Regexp{stepWord, savedWord} {
+	for _, word := range []*regexp.Regexp{stepWord(), savedWord()} {
 		if m := word.FindStringSubmatch(name); m != nil {
 			return natural(m[1])
 		}
 	}
 	step := int64(NoStep)
-	for _, part := range separators.Split(decimals.ReplaceAllString(name, ""), -1) {
+	for _, part := range separators().Split(decimals().ReplaceAllString(name, ""), -1) {
 		if n := natural(part); n >= 0 {
 			step = n
 		}
@@ -40,7 +41,7 @@ func stepOf(path store.Key, ext string) int64 {
 		return step
 	}
 	parent := path.Dir().Base()
-	if natural(parent) >= 0 || stepWord.MatchString(parent) || savedWord.MatchString(parent) {
+	if natural(parent) >= 0 || stepWord().MatchString(parent) || savedWord().MatchString(parent) {
 		return stepIn(parent)
 	}
 	return NoStep

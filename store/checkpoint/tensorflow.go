@@ -5,14 +5,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/heirloom-ml/heirloom/store"
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 // bundleData is a data file of a TensorFlow checkpoint; its index has the same beginning.
-var bundleData = regexp.MustCompile(`^(.+)\.data-(\d{5})-of-(\d{5})$`)
+var bundleData = pattern.Lazy(`^(.+)\.data-(\d{5})-of-(\d{5})$`)
 
 // savedModelGraph is written after the variables.
 const savedModelGraph = "saved_model.pb"
@@ -21,7 +21,7 @@ const savedModelGraph = "saved_model.pb"
 func (d *dir) bundles() []string {
 	var list []string
 	for _, name := range d.names() {
-		if m := bundleData.FindStringSubmatch(name); m != nil {
+		if m := bundleData().FindStringSubmatch(name); m != nil {
 			list = append(list, m[1])
 		}
 	}
@@ -43,7 +43,7 @@ func (f *finder) tensorFlow(d *dir, parts map[string]bool) {
 		}
 		var files []store.Object
 		for _, name := range d.names() {
-			m := bundleData.FindStringSubmatch(name)
+			m := bundleData().FindStringSubmatch(name)
 			if m != nil && m[1] == prefix || name == prefix+".index" || name == prefix+".meta" {
 				files = append(files, d.files[name])
 				parts[name] = true
@@ -80,7 +80,7 @@ func (f *finder) checkBundle(ctx context.Context, d *dir, prefix string) error {
 		}
 	}
 	for _, name := range d.names() {
-		m := bundleData.FindStringSubmatch(name)
+		m := bundleData().FindStringSubmatch(name)
 		if m != nil && m[1] == prefix && natural(m[3]) != int64(len(shards)) {
 			return notWhole("%s is not of the %d that the index tells of", name, len(shards))
 		}

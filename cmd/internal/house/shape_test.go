@@ -62,10 +62,24 @@ func TestPackageNamesSaySomething(t *testing.T) {
 func TestNothingRunsAtStart(t *testing.T) {
 	for _, s := range tree(t) {
 		for _, d := range s.file.Decls {
-			f, ok := d.(*ast.FuncDecl)
-			if ok && f.Recv == nil && f.Name.Name == "init" && !s.test {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" && !s.test {
 				t.Errorf("%s: init function; do it where it is needed", s.at(f.Pos()))
+			}
+			if g, ok := d.(*ast.GenDecl); ok && !s.test && compiles(g) {
+				t.Errorf("%s: a regular expression is compiled at start; write pattern.Lazy", s.at(g.Pos()))
 			}
 		}
 	}
+}
+
+// compiles reports whether a declaration holds a regular expression, outside of functions.
+func compiles(d *ast.GenDecl) (found bool) {
+	ast.Inspect(d, func(n ast.Node) bool {
+		if call, ok := n.(*ast.SelectorExpr); ok && call.Sel.Name == "MustCompile" {
+			found = true
+		}
+		_, later := n.(*ast.FuncLit)
+		return !later
+	})
+	return found
 }

@@ -8,11 +8,12 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/colinmarc/hdfs/v2/hadoopconf"
+
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 const (
@@ -52,13 +53,13 @@ func loadConf(getenv func(string) string, extra map[string]string) (conf, error)
 	return c, nil
 }
 
-var variable = regexp.MustCompile(`\$\{[^\}\$ ]+\}`)
+var variable = pattern.Lazy(`\$\{[^\}\$ ]+\}`)
 
 // substitute replaces ${name} by the property, ${user.name} and ${env.NAME} by what they say, as Hadoop does, and
 // leaves what is unknown.
 func substitute(value string, raw map[string]string, getenv func(string) string) string {
 	for range maxNesting {
-		next := variable.ReplaceAllStringFunc(value, func(v string) string {
+		next := variable().ReplaceAllStringFunc(value, func(v string) string {
 			name := v[2 : len(v)-1]
 			if found, ok := raw[name]; ok {
 				return found

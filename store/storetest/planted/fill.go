@@ -3,9 +3,10 @@ package planted
 import (
 	"math/rand/v2"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/heirloom-ml/heirloom/store/pattern"
 )
 
 const (
@@ -23,13 +24,13 @@ func alphabets() map[byte]string {
 	}
 }
 
-var hole = regexp.MustCompile(`\{([A-Za-z])([0-9]+)\}`)
+var hole = pattern.Lazy(`\{([A-Za-z])([0-9]+)\}`)
 
 // fill replaces {a24} by 24 random characters of the alphabet a. The first and
 // the last is a letter or digit.
 func fill(random *rand.Rand, form string) string {
 	all := alphabets()
-	return hole.ReplaceAllStringFunc(form, func(found string) string {
+	return hole().ReplaceAllStringFunc(form, func(found string) string {
 		alphabet := all[found[1]]
 		n, _ := strconv.Atoi(found[2 : len(found)-1])
 		out := make([]byte, n)
