@@ -4,6 +4,8 @@ package main
 import (
 	"context"
 	"os"
+
+	_ "github.com/heirloom-ml/heirloom/cmd/internal/heap" // no collection before there is something to collect
 )
 
 func main() {
