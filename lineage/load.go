@@ -31,27 +31,17 @@ type runReader interface {
 	Run(ctx context.Context, id tracker.RunID) (*tracker.Run, error)
 }
 
-// manyReader is a runReader that reads many runs at once, and leaves out those that there are not.
+// manyReader is a runReader that reads many runs at once, and leaves out those that there are not. It may tell less of each
+// than Run does.
 type manyReader interface {
 	Records(ctx context.Context, ids []tracker.RunID) (map[tracker.RunID]*tracker.Run, error)
 }
 
-// readRuns is a runReader of what was read.
-type readRuns map[tracker.RunID]*tracker.Run
-
-// Run is part of runReader.
-func (r readRuns) Run(_ context.Context, id tracker.RunID) (*tracker.Run, error) {
-	if run := r[id]; run != nil {
-		return run, nil
-	}
-	return nil, notFound(string(id), errors.New("it was not read"))
-}
-
-// owners lists the runs that the nodes are or belong to.
-func (s *Subgraph) owners() []tracker.RunID {
+// runs lists the runs that the nodes are.
+func (s *Subgraph) runs() []tracker.RunID {
 	var ids []tracker.RunID
 	for i := range s.Nodes {
-		if id, ok := s.Nodes[i].owner(); ok {
+		if id, ok := s.Nodes[i].owner(); ok && s.Nodes[i].Kind == KindRun {
 			ids = append(ids, id)
 		}
 	}
@@ -74,17 +64,25 @@ func (n *Node) owner() (tracker.RunID, bool) {
 // graph was loaded becomes Missing. A root artifact that neither its run records nor any edge names is an error of
 // kind ErrNotExist.
 func (s *Subgraph) Attach(ctx context.Context, t runReader) error {
-	if many, ok := t.(manyReader); ok {
-		runs, err := many.Records(ctx, s.owners())
+	many, atOnce := t.(manyReader)
+	if atOnce {
+		runs, err := many.Records(ctx, s.runs())
 		if err != nil {
 			return fmt.Errorf("read runs of lineage: %w", err)
 		}
-		t = readRuns(runs)
+		for i := range s.Nodes {
+			if n := &s.Nodes[i]; n.Kind == KindRun && !n.Missing {
+				n.take(runs[tracker.RunID(n.ID)])
+			}
+		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxReads)
 	for i := range s.Nodes {
-		group.Go(func() error { return s.Nodes[i].attach(ctx, t) })
+		n := &s.Nodes[i]
+		if id, ok := n.owner(); ok && (n.Kind == KindArtifact || !atOnce) {
+			group.Go(func() error { return n.attach(ctx, t, id) })
+		}
 	}
 	if err := group.Wait(); err != nil {
 		return fmt.Errorf("read runs of lineage: %w", err)
@@ -93,22 +91,19 @@ func (s *Subgraph) Attach(ctx context.Context, t runReader) error {
 }
 
 // attach reads the run that a node is or belongs to.
-func (n *Node) attach(ctx context.Context, t runReader) error {
-	id, ok := n.owner()
-	if !ok {
-		return nil
-	}
+func (n *Node) attach(ctx context.Context, t runReader, id tracker.RunID) error {
 	run, err := t.Run(ctx, id)
-	switch {
-	case errors.Is(err, store.ErrNotExist):
-		n.Missing = true
+	if err == nil || errors.Is(err, store.ErrNotExist) {
+		n.take(run)
 		return nil
-	case err != nil:
-		return err
 	}
+	return err
+}
+
+// take notes what was read of the run that a node is or belongs to; nil = there is none.
+func (n *Node) take(run *tracker.Run) {
 	n.Run = run
-	n.Missing = n.Kind == KindArtifact && n.Record() == nil
-	return nil
+	n.Missing = run == nil || n.Kind == KindArtifact && n.Record() == nil
 }
 
 // Record is what the owner of an artifact node recorded of it. It is nil before Subgraph.Attach, for other nodes, and

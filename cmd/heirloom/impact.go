@@ -65,7 +65,7 @@ func (a *app) runImpact(c *cobra.Command, text string, asked impactAsked) error 
 	out := render.Impact{Where: asked.where, FailOn: asked.failOn}
 	var sub *lineage.Subgraph
 	err = a.ask(c.Context(), c, p, asked.fresh, func(x *index.Index) error {
-		if sub, err = a.relations(c.Context(), p, x, text, asked.query, asked.fresh); err != nil {
+		if sub, err = a.relations(c.Context(), p, x, text, asked.query, asked.fresh, false); err != nil {
 			return err
 		}
 		aliases, err := x.Aliases(c.Context())

@@ -88,6 +88,7 @@ func (a *app) runLineage(c *cobra.Command, text string, asked lineageAsked, form
 	if err != nil {
 		return err
 	}
+	asked.briefly = format != render.PROV && format != render.OpenLineage
 	var answer lineageAnswer
 	err = a.ask(c.Context(), c, p, asked.fresh, func(x *index.Index) error {
 		if answer, err = a.lineageOf(c.Context(), p, x, text, asked); err == nil {

@@ -21,6 +21,7 @@ type lineageAsked struct {
 	every         bool
 	ways          int
 	roots, leaves bool
+	briefly       bool // no more of runs is wanted than pictures and lists show
 }
 
 func (l *lineageAsked) register(c *cobra.Command, a *app) {
@@ -98,7 +99,7 @@ func (p place) pathsDown(ctx context.Context, x *index.Index, from, to named, q 
 	if err != nil {
 		return nil, err
 	}
-	return found, p.attach(ctx, x, found.Sub)
+	return found, p.attach(ctx, x, found.Sub, false)
 }
 
 // ends finds the roots of what a node came from, and the leaves of what came of it.
@@ -132,7 +133,7 @@ func (a *app) ends(ctx context.Context, p place, x *index.Index, text string, l 
 	}
 	slices.Sort(ids)
 	some := sub.Only(slices.Compact(ids))
-	return some, steps, p.attach(ctx, x, some)
+	return some, steps, p.attach(ctx, x, some, true)
 }
 
 // lineageAnswer is what lineage prints.
@@ -154,7 +155,7 @@ func (a *app) lineageOf(ctx context.Context, p place, x *index.Index, text strin
 	case l.roots || l.leaves:
 		answer.sub, answer.steps, err = a.ends(ctx, p, x, text, l)
 	default:
-		answer.sub, err = a.relations(ctx, p, x, text, l.query, l.fresh)
+		answer.sub, err = a.relations(ctx, p, x, text, l.query, l.fresh, l.briefly)
 	}
 	return answer, err
 }

@@ -84,13 +84,18 @@ func (a *app) resolveRun(ctx context.Context, p place, x *index.Index, text stri
 // beforeHash is what stands before the last "#", "" if there is none.
 func beforeHash(id string) string { return id[:max(0, strings.LastIndexByte(id, '#'))] }
 
-// relations answers a query about a node from an index, with the records of its runs.
-func (a *app) relations(ctx context.Context, p place, x *index.Index, text string, q lineage.Query, f freshness) (*lineage.Subgraph, error) {
+// relations answers a query about a node from an index, with the records of its runs, or with what is shown of them in
+// pictures and lists.
+func (a *app) relations(ctx context.Context, p place, x *index.Index, text string, q lineage.Query, f freshness, briefly bool) (*lineage.Subgraph, error) {
 	node, err := a.resolve(ctx, p, x, text, f)
 	if err != nil {
 		return nil, err
 	}
-	return p.closureFrom(ctx, x, node, q)
+	_, sub, err := p.around(ctx, x, node, q)
+	if err != nil {
+		return nil, err
+	}
+	return sub, p.attach(ctx, x, sub, briefly)
 }
 
 // closureFrom is the answer to a query, with records.
@@ -99,12 +104,18 @@ func (p place) closureFrom(ctx context.Context, x *index.Index, node named, q li
 	if err != nil {
 		return nil, err
 	}
-	return sub, p.attach(ctx, x, sub)
+	return sub, p.attach(ctx, x, sub, false)
 }
 
-// attach reads the records of the runs in an answer, what they are called, and which of those that lack were deleted.
-func (p place) attach(ctx context.Context, x *index.Index, sub *lineage.Subgraph) error {
-	if err := sub.Attach(ctx, x); err != nil {
+// attach reads the records of the runs in an answer, or in brief, what they are called, and which of those that lack were
+// deleted.
+func (p place) attach(ctx context.Context, x *index.Index, sub *lineage.Subgraph, briefly bool) (err error) {
+	if briefly {
+		err = sub.Attach(ctx, index.Brief{Index: x})
+	} else {
+		err = sub.Attach(ctx, x)
+	}
+	if err != nil {
 		return err
 	}
 	sub.Warnings = append(sub.Warnings, unread(sub)...)

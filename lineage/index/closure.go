@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	"strconv"
 
 	"github.com/heirloom-ml/heirloom/lineage"
@@ -51,10 +52,13 @@ func (x *Index) place(ctx context.Context, id string) (n int64, err error) {
 	return n, err
 }
 
-// The neighbours of a level, which comes as a JSON array of numbers.
+// The neighbours of a level, some more than once. Either comes as a JSON array of numbers: a row for each would take longer
+// than to find them.
 const (
-	levelAbove = "SELECT link.source FROM json_each(?1) AS level CROSS JOIN link ON link.run = level.value UNION SELECT run FROM (" + madeAbove + ")"
-	levelBelow = "SELECT link.run FROM json_each(?1) AS level CROSS JOIN link ON link.source = level.value UNION SELECT input FROM (" + madeBelow + ")"
+	levelAbove = "SELECT json_group_array(n) FROM (SELECT link.source AS n FROM json_each(?1) AS level CROSS JOIN link ON link.run = level.value" +
+		" UNION ALL SELECT run FROM (" + madeAbove + "))"
+	levelBelow = "SELECT json_group_array(n) FROM (SELECT link.run AS n FROM json_each(?1) AS level CROSS JOIN link ON link.source = level.value" +
+		" UNION ALL SELECT input FROM (" + madeBelow + "))"
 )
 
 // reach walks level by level, so that cycles and long ways cost no more than their nodes.
@@ -114,8 +118,12 @@ func (x *Index) spread(ctx context.Context, found *set, roots []int64, depth int
 	seen := newSet(roots)
 	for level, steps := roots, 0; len(level) > 0 && (depth <= 0 || steps < depth); steps++ {
 		known := len(seen.list)
-		if err := each(ctx, stmt, array(level), func(n int64) { seen.add(n) }); err != nil {
+		var found []byte
+		if err := stmt.QueryRowContext(ctx, array(level)).Scan(&found); err != nil {
 			return err
+		}
+		for n := range numbersIn(found) {
+			seen.add(n)
 		}
 		level = seen.list[known:]
 	}
@@ -152,6 +160,23 @@ func each(ctx context.Context, stmt *sql.Stmt, arg any, do func(int64)) error {
 		do(n)
 	}
 	return rows.Err()
+}
+
+// numbersIn yields what array wrote, or SQLite likewise: numbers of nodes, which are never negative.
+func numbersIn(text []byte) iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		var n int64
+		for _, c := range text[1:] {
+			switch {
+			case '0' <= c && c <= '9':
+				n = 10*n + int64(c-'0')
+			case len(text) == 2 || !yield(n): // an empty array
+				return
+			default:
+				n = 0
+			}
+		}
+	}
 }
 
 // graph makes a graph of nodes, of all edges between them, and of those that tell what an input is.

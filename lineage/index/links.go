@@ -4,14 +4,18 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 
+	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
 // between reads the links of runs to nodes that have a name in ids.
 func (x *Index) between(ctx context.Context, ids map[int64]tracker.RunID, runs []int64) ([]tracker.Edge, error) {
-	rows, err := x.db.QueryContext(ctx, `SELECT link.run, link.source, artifact, role, time, uri, name, version, digest
-		FROM json_each(?) AS found CROSS JOIN link ON link.run = found.value`, array(runs))
+	rows, err := x.db.QueryContext(ctx, "SELECT link.run, link.source, artifact, role, time, "+description+
+		" FROM json_each(?) AS found CROSS JOIN link ON link.run = found.value", array(runs))
 	if err != nil {
 		return nil, err
 	}
@@ -21,7 +25,11 @@ func (x *Index) between(ctx context.Context, ids map[int64]tracker.RunID, runs [
 		var run, source int64
 		var at sql.NullInt64
 		var s tracker.Source
-		if err := rows.Scan(&run, &source, &s.Artifact, &s.Role, &at, &s.URI, &s.Name, &s.Version, &s.Digest); err != nil {
+		var told sql.RawBytes
+		if err := rows.Scan(&run, &source, &s.Artifact, &s.Role, &at, &told); err != nil {
+			return nil, err
+		}
+		if err := describe(&s, told); err != nil {
 			return nil, err
 		}
 		from, near := ids[source]
@@ -35,6 +43,29 @@ func (x *Index) between(ctx context.Context, ids map[int64]tracker.RunID, runs [
 		edges = append(edges, tracker.Edge{From: from, To: ids[run], Source: s})
 	}
 	return edges, rows.Err()
+}
+
+// description is the columns that describe what was used, as one, which is NULL for most links: each column of a row takes
+// time. The lengths of all but the last stand before them.
+const description = `CASE WHEN uri <> '' OR name <> '' OR version <> '' OR digest <> ''
+	THEN octet_length(uri) || ' ' || octet_length(name) || ' ' || octet_length(version) || ' ' || uri || name || version || digest END`
+
+// describe reads a description.
+func describe(s *tracker.Source, text []byte) error {
+	if len(text) == 0 {
+		return nil
+	}
+	parts := strings.SplitN(string(text), " ", 4)
+	rest := parts[len(parts)-1]
+	for i, into := range []*string{&s.URI, &s.Name, &s.Version} {
+		n, err := strconv.Atoi(parts[i])
+		if err != nil || n > len(rest) || len(parts) < 4 {
+			return fmt.Errorf("description of a link %q: %w", text, store.ErrCorrupt)
+		}
+		*into, rest = rest[:n], rest[n:]
+	}
+	s.Digest = rest
+	return nil
 }
 
 // told yields, for each thing that links say of an input, one link that says it, without its time. However many there

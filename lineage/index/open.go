@@ -23,7 +23,7 @@ import (
 )
 
 // version is that of schema.sql and indexes.sql. A file of another version is made anew.
-const version = 4
+const version = 5
 
 var (
 	//go:embed schema.sql

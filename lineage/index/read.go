@@ -4,31 +4,65 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
-// Records reads the runs of these ids with three statements in all. Those that the root does not record are left out.
+// Records reads the runs of these ids with three statements in all, without their children. Those that the root does not
+// record are left out.
 func (x *Index) Records(ctx context.Context, ids []tracker.RunID) (map[tracker.RunID]*tracker.Run, error) {
 	numbers := make([]int64, 0, len(ids))
-	stmt, err := x.db.PrepareContext(ctx, "SELECT run.n FROM node JOIN run ON run.n = node.n WHERE node.id = ?")
+	err := x.rows(ctx, "SELECT run.n FROM json_each(?) AS asked CROSS JOIN node ON node.id = asked.value CROSS JOIN run ON run.n = node.n", idArray(ids),
+		func(rows *sql.Rows) error {
+			var n int64
+			err := rows.Scan(&n)
+			numbers = append(numbers, n)
+			return err
+		})
 	if err != nil {
 		return nil, err
 	}
-	defer stmt.Close()
-	for _, id := range ids {
-		if err := each(ctx, stmt, string(id), func(n int64) { numbers = append(numbers, n) }); err != nil {
-			return nil, err
-		}
-	}
-	list, err := x.read(ctx, numbers, x.opts.Now())
-	runs := make(map[tracker.RunID]*tracker.Run, len(list))
-	for _, run := range list {
+	found, err := x.read(ctx, numbers, x.opts.Now())
+	runs := make(map[tracker.RunID]*tracker.Run, len(found))
+	for _, run := range found {
 		runs[run.ID] = run
 	}
 	return runs, err
+}
+
+// idArray is ids as JSON, whatever their bytes.
+func idArray(ids []tracker.RunID) string {
+	text := []byte{'['}
+	for i, id := range ids {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, '"')
+		for _, c := range []byte(id) {
+			switch {
+			case c < ' ':
+				text = fmt.Appendf(text, `\u%04x`, c)
+				continue
+			case c == '"' || c == '\\':
+				text = append(text, '\\')
+			}
+			text = append(text, c)
+		}
+		text = append(text, '"')
+	}
+	return string(append(text, ']'))
+}
+
+// family reads runs by their numbers, in this order, with their children.
+func (x *Index) family(ctx context.Context, numbers []int64, now time.Time) ([]*tracker.Run, error) {
+	list, err := x.read(ctx, numbers, now)
+	if err != nil {
+		return nil, err
+	}
+	return list, x.readChildren(ctx, array(numbers), list)
 }
 
 // read reads runs by their numbers, in this order.
@@ -50,9 +84,6 @@ func (x *Index) read(ctx context.Context, numbers []int64, now time.Time) ([]*tr
 		return nil, err
 	}
 	if err := x.readSources(ctx, asked, runs); err != nil {
-		return nil, err
-	}
-	if err := x.readChildren(ctx, asked, runs); err != nil {
 		return nil, err
 	}
 	list := make([]*tracker.Run, 0, len(numbers))
@@ -89,16 +120,19 @@ func (x *Index) readSources(ctx context.Context, asked string, runs map[int64]*t
 	return err
 }
 
-func (x *Index) readChildren(ctx context.Context, asked string, runs map[int64]*tracker.Run) error {
-	err := x.rows(ctx, `SELECT DISTINCT link.source, node.id FROM json_each(?) AS asked
+func (x *Index) readChildren(ctx context.Context, asked string, runs []*tracker.Run) error {
+	byID := make(map[tracker.RunID]*tracker.Run, len(runs))
+	for _, run := range runs {
+		byID[run.ID] = run
+	}
+	err := x.rows(ctx, `SELECT DISTINCT source.id, node.id FROM json_each(?) AS asked CROSS JOIN node AS source ON source.n = asked.value
 		CROSS JOIN link ON link.source = asked.value CROSS JOIN node ON node.n = link.run`, asked, func(rows *sql.Rows) error {
-		var n int64
-		var id tracker.RunID
-		if err := rows.Scan(&n, &id); err != nil {
+		var id, child tracker.RunID
+		if err := rows.Scan(&id, &child); err != nil {
 			return err
 		}
-		if run := runs[n]; run != nil {
-			run.Children = append(run.Children, id)
+		if run := byID[id]; run != nil {
+			run.Children = append(run.Children, child)
 		}
 		return nil
 	})

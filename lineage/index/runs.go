@@ -24,7 +24,7 @@ func (x *Index) Runs(ctx context.Context, q Query) ([]*tracker.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask index for runs: %w", err)
 	}
-	runs, err := x.read(ctx, numbers, now)
+	runs, err := x.family(ctx, numbers, now)
 	if err != nil {
 		return nil, fmt.Errorf("ask index for runs: %w", err)
 	}

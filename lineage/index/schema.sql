@@ -45,10 +45,11 @@ CREATE TRIGGER run_goes AFTER DELETE ON run BEGIN
   UPDATE total SET runs = runs - 1, unreadable = unreadable - old.warnings, no_inputs = no_inputs - (old.inputs = 0);
 END;
 
--- All that was read of a run, as record.go writes it.
+-- All that was read of a run, as record.go writes it, and before it what brief.go needs of the metadata.
 CREATE TABLE record (
-  run  INTEGER PRIMARY KEY REFERENCES run,
-  body BLOB NOT NULL
+  run   INTEGER PRIMARY KEY REFERENCES run,
+  brief TEXT NOT NULL,
+  body  BLOB NOT NULL
 ) STRICT;
 
 CREATE TABLE metakey (

@@ -14,14 +14,18 @@ import (
 // Run is one run as FileTracker.Run reads it, with all its children. One that the index does not have is
 // store.ErrNotExist.
 func (x *Index) Run(ctx context.Context, id tracker.RunID) (*tracker.Run, error) {
-	runs, err := x.Records(ctx, []tracker.RunID{id})
-	if err != nil {
+	n, err := x.place(ctx, string(id))
+	var runs []*tracker.Run
+	if err == nil {
+		runs, err = x.family(ctx, []int64{n}, x.opts.Now())
+	}
+	switch {
+	case errors.Is(err, sql.ErrNoRows) || err == nil && len(runs) == 0:
+		return nil, &store.Error{Op: "read run", Key: string(id), Kind: store.ErrNotExist}
+	case err != nil:
 		return nil, fmt.Errorf("ask index for a run: %w", err)
 	}
-	if runs[id] == nil {
-		return nil, &store.Error{Op: "read run", Key: string(id), Kind: store.ErrNotExist}
-	}
-	return runs[id], nil
+	return runs[0], nil
 }
 
 // Has says whether id is a run or something that a run used.

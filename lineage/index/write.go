@@ -100,6 +100,10 @@ func (w *writer) put(ctx context.Context, run *tracker.Run, print tracker.Print,
 	if err != nil {
 		return err
 	}
+	short, err := brief(run)
+	if err != nil {
+		return err
+	}
 	if err := w.replace(ctx, n); err != nil {
 		return err
 	}
@@ -108,7 +112,7 @@ func (w *writer) put(ctx context.Context, run *tracker.Run, print tracker.Print,
 		n, run.ID.Encode(), print[:], settled, filter.Run{Run: run}.Name(), filter.Run{Run: run}.Command(), string(lasting(run)), lostAt(run),
 		nanos(run.Started), nanos(run.Ended), len(run.Attempts), len(run.Warnings), len(run.Sources))
 	if err == nil {
-		err = w.exec(ctx, "INSERT INTO record (run, body) VALUES (?, ?)", n, body)
+		err = w.exec(ctx, "INSERT INTO record (run, brief, body) VALUES (?, ?, ?)", n, short, body)
 	}
 	if err == nil {
 		err = w.putMetadata(ctx, n, run)
