@@ -119,13 +119,18 @@ func (h *HDFS) configure(o *HadoopOptions, replicas int) error {
 		"dfs.namenode.handler.count":              "16",
 		"dfs.namenode.redundancy.considerLoad":    "false",
 		"dfs.heartbeat.interval":                  "1",
-		"dfs.namenode.heartbeat.recheck-interval": "1000",
 		"dfs.namenode.stale.datanode.interval":    "3000",
 		"dfs.namenode.avoid.write.stale.datanode": "true",
 		"dfs.namenode.avoid.read.stale.datanode":  "true",
 		"dfs.ha.standby.checkpoints":              "false",
 		"dfs.datanode.max.locked.memory":          "0",
 		"dfs.namenode.secondary.http-address":     "127.0.0.1:0",
+		// A DataNode is full once the blocks being written, each reckoned in whole, do
+		// not fit: those that were broken off are reckoned for a quarter of an hour.
+		"dfs.blocksize": "16m",
+	}
+	if replicas > 1 { // there is a death to notice; a single one on a slow machine is never taken for dead
+		hdfs["dfs.namenode.heartbeat.recheck-interval"] = "1000"
 	}
 	core := map[string]string{"hadoop.tmp.dir": filepath.Join(h.dir, "tmp")}
 	switch {

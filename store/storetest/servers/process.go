@@ -3,7 +3,6 @@ package servers
 import (
 	"bytes"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,7 +13,7 @@ import (
 )
 
 const (
-	startTimeout = time.Minute
+	startTimeout = 5 * time.Minute
 	pollInterval = 10 * time.Millisecond
 )
 
@@ -73,7 +72,7 @@ func (p *process) run(cmd *exec.Cmd) (stop func(), err error) {
 func (p *process) ready(url string) error {
 	deadline := time.NewTimer(startTimeout)
 	defer deadline.Stop()
-	client := &http.Client{Timeout: time.Second}
+	client := &http.Client{Timeout: 10 * time.Second}
 	defer client.CloseIdleConnections()
 	for {
 		response, err := client.Get(url)
@@ -92,17 +91,6 @@ func (p *process) ready(url string) error {
 		case <-time.After(pollInterval):
 		}
 	}
-}
-
-// freePort is a port of the loopback address that nobody listens on now.
-func freePort(t testing.TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // lockedBuffer collects what a server prints.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -83,6 +84,7 @@ func (s S3) WithBucket(t testing.TB, name string) S3 {
 	client := s3.New(s3.Options{
 		BaseEndpoint: &s.Endpoint, Region: region, UsePathStyle: true,
 		Credentials: credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""),
+		Retryer:     patient(),
 	})
 	if _, err := client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(name)}); err != nil {
 		t.Fatalf("create the bucket %s: %v", name, err)
@@ -120,7 +122,7 @@ func patient() aws.Retryer {
 		return aws.UnknownTernary // the others know
 	})
 	return retry.NewStandard(func(o *retry.StandardOptions) {
-		o.MaxAttempts, o.MaxBackoff = 60, time.Second
+		o.MaxAttempts, o.MaxBackoff, o.RateLimiter = 300, time.Second, ratelimit.None
 		o.Retryables = append([]retry.IsErrorRetryable{starting}, o.Retryables...)
 	})
 }
