@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 	"github.com/heirloom-ml/heirloom/store/internal/dirtree/dirtreetest"
 	"github.com/heirloom-ml/heirloom/store/internal/keyname"
 )
@@ -45,10 +46,11 @@ func writeForEver(place string) error {
 	ctx := context.Background()
 	for n := 0; ; n++ {
 		body := sealed(byte(n), rand.IntN(1<<rand.IntN(24)))
-		if _, err := b.Put(ctx, "replaced", body); err != nil {
+		if _, err := b.Put(ctx, "replaced", body); err != nil && !errors.Is(err, dirtree.ErrUnavailable) {
 			return err
 		}
-		if _, err := b.Create(ctx, fmt.Sprintf("created/%d", n), body, ""); err != nil && !errors.Is(err, fs.ErrExist) {
+		_, err := b.Create(ctx, fmt.Sprintf("created/%d", n), body, "")
+		if err != nil && !errors.Is(err, fs.ErrExist) && !errors.Is(err, dirtree.ErrUnavailable) {
 			return err
 		}
 	}
@@ -78,7 +80,7 @@ func testKilledWriters(t *testing.T, authority string) {
 		}
 		seen++
 	}
-	if _, err := b.Put(t.Context(), "replaced", sealed(1, 10)); err != nil {
+	if err := patiently(t.Context(), func() error { return second(b.Put(t.Context(), "replaced", sealed(1, 10))) }); err != nil {
 		t.Errorf("put after the kills: %v", err)
 	}
 	for n := range seen + 2 {

@@ -220,7 +220,7 @@ func TestStalled(t *testing.T) {
 	if _, err := patient.Stat(ctx, "k"); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, dirtree.ErrUnavailable) {
 		t.Errorf("stat with a deadline: %v, want DeadlineExceeded", err)
 	}
-	if took := time.Since(start); took > 10*time.Second {
+	if took := time.Since(start); took > 50*time.Second {
 		t.Errorf("it took %v", took)
 	}
 }

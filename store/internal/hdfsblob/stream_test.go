@@ -12,9 +12,9 @@ import (
 	"github.com/heirloom-ml/heirloom/store/internal/dirtree"
 )
 
-// patiently tries again what is unavailable, for a minute.
+// patiently tries again what is unavailable, for ten minutes.
 func patiently(ctx context.Context, do func() error) error {
-	for deadline := time.Now().Add(time.Minute); ; {
+	for deadline := time.Now().Add(10 * time.Minute); ; {
 		err := do()
 		if !errors.Is(err, dirtree.ErrUnavailable) || time.Now().After(deadline) {
 			return err
