@@ -29,7 +29,7 @@ const caseTimeout = 2 * time.Minute
 func Check(ctx context.Context, open func() *store.Store) iter.Seq[Result] {
 	return func(yield func(Result) bool) {
 		for _, c := range Cases() {
-			result := check(ctx, c, open())
+			result := c.Check(ctx, open())
 			if ctx.Err() != nil || !yield(result) {
 				return
 			}
@@ -37,7 +37,8 @@ func Check(ctx context.Context, open func() *store.Store) iter.Seq[Result] {
 	}
 }
 
-func check(ctx context.Context, c Case, s *store.Store) Result {
+// Check tries one case outside of a test, on an empty store.
+func (c Case) Check(ctx context.Context, s *store.Store) Result {
 	begin := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, caseTimeout)
 	defer cancel()

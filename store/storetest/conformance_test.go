@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/heirloom-ml/heirloom/store"
@@ -72,6 +73,11 @@ func (b backend) prefixes() []store.Key {
 	return all[:1]
 }
 
+// column is the heading of a backend under a prefix.
+func (b backend) column(prefix store.Key) string {
+	return strings.TrimSuffix(b.name+"/"+strings.Repeat("p", min(len(prefix), 1)), "/")
+}
+
 // directories gives a new one of a server at each call.
 func directories(url func(prefix string) string) func(*testing.T) string {
 	n := 0
@@ -91,17 +97,21 @@ func s3Buckets(server servers.S3) func(*testing.T) string {
 
 // TestConformance runs the contract on every backend, and logs the table of cases and backends.
 func TestConformance(t *testing.T) {
+	var mu sync.Mutex              // guards results
 	results := map[string]string{} // by column and case
 	var columns []string
+	t.Cleanup(func() { t.Log(table(columns, results)) })
 	for _, b := range backends() {
+		next, opts := b.start(t), &store.Options{Environ: os.Environ()}
+		if b.options != nil {
+			opts = b.options(t)
+		}
+		for _, prefix := range b.prefixes() {
+			columns = append(columns, b.column(prefix))
+		}
 		t.Run(b.name, func(t *testing.T) {
-			next, opts := b.start(t), &store.Options{Environ: os.Environ()}
-			if b.options != nil {
-				opts = b.options(t)
-			}
+			t.Parallel() // it waits for its server
 			for _, prefix := range b.prefixes() {
-				column := strings.TrimSuffix(b.name+"/"+strings.Repeat("p", min(len(prefix), 1)), "/")
-				columns = append(columns, column)
 				for _, c := range storetest.Cases() {
 					name := c.Name + strings.Repeat(", under a prefix", min(len(prefix), 1))
 					result := "-" // t.Run is content with what is not run at all
@@ -113,12 +123,13 @@ func TestConformance(t *testing.T) {
 					if !ok {
 						result = "FAIL"
 					}
-					results[column+" "+c.Name] = result
+					mu.Lock()
+					results[b.column(prefix)+" "+c.Name] = result
+					mu.Unlock()
 				}
 			}
 		})
 	}
-	t.Log(table(columns, results))
 }
 
 func open(t *testing.T, url string, prefix store.Key, opts *store.Options) *store.Store {

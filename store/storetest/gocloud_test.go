@@ -65,8 +65,9 @@ func TestGocloudDrivers(t *testing.T) {
 			return server.URL(""), "gs://there-is-none"
 		}},
 	} {
+		bucket, none := c.start(t)
 		t.Run(c.name, func(t *testing.T) {
-			bucket, none := c.start(t)
+			t.Parallel() // it waits for its server
 			drivertest.RunConformanceTests(t, func(context.Context, *testing.T) (drivertest.Harness, error) {
 				return harness{bucket, none}, nil
 			}, nil)

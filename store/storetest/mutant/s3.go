@@ -19,7 +19,7 @@ import (
 // S3Defect is what is wrong with an S3 server. The zero value is nothing.
 type S3Defect struct {
 	Name     string
-	Case     string // the first of storetest that must notice it, "" is any
+	Case     string // of storetest that must notice it, "" is any
 	request  func(*http.Request)
 	response func(*http.Response) error
 }
@@ -32,8 +32,8 @@ func S3() []S3Defect {
 		{Name: "a GET ignores If-Match", request: without(http.MethodGet, "If-Match")},
 		{Name: "a range is ignored", request: without(http.MethodGet, "Range")},
 		{Name: "a range begins one byte late", request: shiftRange},
-		{Name: "a multipart upload ignores If-None-Match", request: without(http.MethodPost, "If-None-Match")},
-		{Name: "a multipart upload loses a part", request: dropPart},
+		{Name: "a multipart upload ignores If-None-Match", Case: "of several creating one long object at once exactly one wins", request: without(http.MethodPost, "If-None-Match")},
+		{Name: "a multipart upload loses a part", Case: "a stream of the announced length is stored", request: dropPart},
 		{Name: "a listing is cut without saying so", response: cutListing},
 		{Name: "a failed condition is told as success", response: status(http.StatusPreconditionFailed, http.StatusOK)},
 		{Name: "an upload that was broken off is forgotten", Case: "an interrupted upload is resumed", request: forgetUploads()},
