@@ -36,6 +36,7 @@ type trouble struct {
 type fault struct {
 	name   string
 	once   bool // only the first request
+	silent bool // it is noticed by waiting in vain
 	inject func(e *exchange)
 	want   error // where it does not end well
 }

@@ -91,7 +91,7 @@ func TestHDFSUnreachable(t *testing.T) {
 	if !errors.Is(err, store.ErrUnavailable) || err.Error() != want {
 		t.Errorf("get: %v, want %s", err, want)
 	}
-	if took := time.Since(start); took > 10*time.Second {
+	if took := time.Since(start); took > 2*time.Minute {
 		t.Errorf("it took %v", took)
 	}
 }

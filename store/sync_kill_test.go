@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -36,7 +37,11 @@ func TestSyncProcess(t *testing.T) {
 	}
 	s := openWith(t, url, &store.Options{Intercept: func(_ context.Context, r store.Request, do func() error) error {
 		fmt.Printf("\nmoved %d %s\n", r.Bytes, r.Op) // begun, whether it arrives or not
-		return do()
+		err := do()
+		if errors.Is(err, store.ErrUnavailable) {
+			fmt.Printf("\nagain %d\n", r.Bytes) // the server's doing, not a kill's
+		}
+		return err
 	}})
 	y, err := s.NewSync(os.Getenv(syncDirVar), mirrored, &store.SyncOptions{StateDir: os.Getenv(syncStateVar), Parallel: 1, PartSize: partBytes})
 	if err != nil {
@@ -124,7 +129,7 @@ type killed struct {
 // before; not at all if requests < 0. It reports whether it finished.
 func (k *killed) live(requests int) bool {
 	k.t.Helper()
-	ctx, cancel := context.WithTimeout(k.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(k.t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestSyncProcess$")
 	cmd.Env = append(os.Environ(), syncURLVar+"="+k.url, syncDirVar+"="+k.dir, syncStateVar+"="+k.state)
@@ -145,6 +150,9 @@ func (k *killed) live(requests int) bool {
 			if requests--; requests == 0 {
 				_ = cmd.Process.Kill()
 			}
+		}
+		if n, _ := fmt.Sscanf(lines.Text(), "again %d", &bytes); n == 1 {
+			k.moved -= bytes
 		}
 		k.finished = k.finished || lines.Text() == "finished"
 	}

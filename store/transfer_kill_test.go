@@ -51,7 +51,11 @@ func TestMoveProcess(t *testing.T) {
 		case r.Op == "complete" || r.Op == "stat" && moving.Load():
 			fmt.Print("\nall\n")
 		}
-		return do()
+		err := do()
+		if (r.Op == "part" || r.Op == "get") && errors.Is(err, store.ErrUnavailable) {
+			fmt.Print("\nagain\n")
+		}
+		return err
 	}})
 	opts := &store.TransferOptions{JournalDir: os.Getenv(moveNotesVar), PartSize: killedPart, Parallel: killedAtOnce}
 	if opts.JournalDir == "" {
@@ -104,6 +108,8 @@ func (m *mover) live(t *testing.T, parts int) bool {
 			m.parts++
 			parts--
 			kill(parts == 0)
+		case "again":
+			m.parts-- // tried again because of the server, not of a kill
 		case "all":
 			kill(parts > 0 && rand.IntN(2) == 0)
 		case "finished":

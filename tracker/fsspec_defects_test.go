@@ -117,7 +117,7 @@ func showNoGRPC(t *testing.T, p pair, _ root) {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(query.Get("endpoint"), "http://"))
 	check(t, err)
 	defer conn.Close()
-	check(t, conn.SetDeadline(time.Now().Add(10*time.Second)))
+	check(t, conn.SetDeadline(time.Now().Add(5*time.Minute)))
 	_, err = conn.Write([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"))
 	check(t, err)
 	answer := make([]byte, 9)

@@ -60,7 +60,7 @@ func TestHostile(t *testing.T) {
 		if len(list) != 1 || list[0].Complete() {
 			t.Errorf("%s: got %v", name, list)
 		}
-		if took := time.Since(began); took > 30*time.Second {
+		if took := time.Since(began); took > 10*time.Minute {
 			t.Errorf("%s took %s", name, took)
 		}
 	}

@@ -74,13 +74,15 @@ func TestKilledWriters(t *testing.T) {
 // writer is a process that writes checkpoints.
 type writer struct {
 	cmd   *exec.Cmd
-	steps chan int // what it told of
+	ready chan struct{} // closed when it has loaded what it needs
+	steps chan int      // what it told of
 	ended chan struct{}
 }
 
+// startWriter returns when the writer is about to write: until then there is nothing to watch.
 func startWriter(t *testing.T, python, mode, root string) *writer {
 	t.Helper()
-	w := &writer{cmd: exec.Command(python, "testdata/write.py", mode, root), steps: make(chan int, 10_000), ended: make(chan struct{})}
+	w := &writer{cmd: exec.Command(python, "testdata/write.py", mode, root), ready: make(chan struct{}), steps: make(chan int, 10_000), ended: make(chan struct{})}
 	w.cmd.Env = append(os.Environ(), "JAX_PLATFORMS=cpu", "OMP_NUM_THREADS=1")
 	var complaints strings.Builder
 	w.cmd.Stderr = &complaints
@@ -90,13 +92,20 @@ func startWriter(t *testing.T, python, mode, root string) *writer {
 	go func() {
 		defer close(w.ended)
 		for lines := bufio.NewScanner(out); lines.Scan(); {
-			if step, err := strconv.Atoi(lines.Text()); err == nil {
+			if lines.Text() == "ready" {
+				close(w.ready)
+			} else if step, err := strconv.Atoi(lines.Text()); err == nil {
 				w.steps <- step
 			}
 		}
 		_ = w.cmd.Wait()
 	}()
 	t.Cleanup(func() { w.kill(); complain(t, complaints.String()) })
+	select {
+	case <-w.ready:
+	case <-w.ended:
+		t.Fatal("the writer ended before it wrote")
+	}
 	return w
 }
 

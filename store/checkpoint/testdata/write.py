@@ -57,6 +57,7 @@ class Orbax:
 
 
 save = Orbax() if mode == "orbax" else globals()[mode]
+print("ready", flush=True)
 for step in range(1, 10_000):
     save(step)
     print(step, flush=True)
