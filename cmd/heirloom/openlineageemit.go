@@ -141,7 +141,16 @@ func (a *app) emit(ctx context.Context, p place, sender openlineage.Sender, runs
 // eventOptions are how runs are written as events here. Runs that others name are read once.
 func (a *app) eventOptions(ctx context.Context, p place, namespace string) openlineage.Options {
 	known := map[tracker.RunID]*tracker.Run{}
+	tables := map[string]*openlineage.Table{}
 	return openlineage.Options{
+		Table: func(fingerprint string) *openlineage.Table {
+			table, ok := tables[fingerprint]
+			if !ok {
+				table = a.eventTable(ctx, p, fingerprint)
+				tables[fingerprint] = table
+			}
+			return table
+		},
 		Namespace: cmp.Or(namespace, a.getenv("OPENLINEAGE_NAMESPACE")),
 		Producer:  a.producer(),
 		Workspace: workspaceHost(a.getenv("DATABRICKS_HOST")),

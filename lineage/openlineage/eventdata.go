@@ -30,6 +30,9 @@ func (w writer) input(s tracker.Source) (d Dataset, ok bool) {
 	if version := cmp.Or(s.Version, s.Digest); version != "" {
 		w.set(facets, datasetVersion, member("datasetVersion", version))
 	}
+	if s.Name != "" {
+		w.setSchema(facets, w.table(s.Digest))
+	}
 	if s.URI != "" && d.Namespace == ownNamespace {
 		w.set(facets, dataSource, member("name", s.Name), member("uri", s.URI))
 	}
@@ -86,17 +89,39 @@ func (w writer) output(run tracker.RunID, a tracker.Artifact) Dataset {
 	if kind := a.Kind(); kind != tracker.KindOther && facetOf(facets, datasetType.key) == nil {
 		w.set(facets, datasetType, member("datasetType", standardType(kind)), member("subType", strings.ToUpper(kind)))
 	}
-	if w.Fields != nil {
-		if list := fields(w.Fields(a)); len(list) > 0 {
-			w.set(facets, tableSchema, member("fields", list))
-		}
-	}
+	table := w.table(a.Metadata.Text(keyFingerprint))
+	w.setSchema(facets, table)
 	w.setOwn(facets, madeFacet, member("name", a.Name), member("path", a.Path), member("metadata", orNull(a.Metadata)))
-	if size, rows := number(a, tracker.KeySizeBytes), number(a, "rows"); (size != nil || rows != nil) && facetOf(stats, outputStatistics.key) == nil {
-		w.set(stats, outputStatistics, member("rowCount", rows), member("size", size), member("fileCount", number(a, "files")))
+	rows, size, files := number(a, "rows"), number(a, tracker.KeySizeBytes), number(a, "files")
+	if table != nil {
+		rows, size, files = table.Rows, table.Bytes, table.Files
+	}
+	if (size != nil || rows != nil) && facetOf(stats, outputStatistics.key) == nil {
+		w.set(stats, outputStatistics, member("rowCount", rows), member("size", size), member("fileCount", files))
 	}
 	d.Facets, d.OutputFacets = facets, orNil(stats)
 	return d
+}
+
+// keyFingerprint is in the metadata of an artifact that is a dataset of the store.
+const keyFingerprint = "fingerprint"
+
+// table is what is known of the dataset with a fingerprint, nil if nothing is.
+func (w writer) table(fingerprint string) *Table {
+	if fingerprint == "" || w.Table == nil {
+		return nil
+	}
+	return w.Table(fingerprint)
+}
+
+// setSchema adds the columns of a table, unless the tool that made it told them itself.
+func (w writer) setSchema(to *pyjson.Object, t *Table) {
+	if t == nil || facetOf(to, tableSchema.key) != nil {
+		return
+	}
+	if list := fields(t.Fields); len(list) > 0 {
+		w.set(to, tableSchema, member("fields", list))
+	}
 }
 
 // standardType is the word of the standard's examples for a kind.

@@ -18,8 +18,14 @@ type Options struct {
 	// Lookup reads a run that another one names: its job, and where its artifacts lie. Nil, or a nil answer, is unknown:
 	// then the other's events may name both differently.
 	Lookup func(tracker.RunID) *tracker.Run
-	// Fields are the columns of a dataset that a run made, nil where they are not known. Nil = never.
-	Fields func(tracker.Artifact) []Field
+	// Table tells of a dataset with this fingerprint, nil where it is not known. Nil = never.
+	Table func(fingerprint string) *Table
+}
+
+// Table is what a dataset holds, in all its splits.
+type Table struct {
+	Fields             []Field
+	Rows, Bytes, Files int64
 }
 
 // Field is a column.

@@ -117,7 +117,8 @@ func full(state tracker.State) *tracker.Run {
 		pyjson.Member{Key: "tags.team", Value: "vision"}, pyjson.Member{Key: "metrics.loss", Value: 0.5})}
 	run.Attempts = []tracker.Attempt{{Number: 1, Start: tracker.AttemptStart{Time: at(1), Command: []string{"/usr/bin/python3.12", "train.py"}}, End: &tracker.AttemptEnd{Time: at(2), State: state, ExitCode: &code}}}
 	run.Artifacts = []tracker.Artifact{
-		{Name: "clicks@3", Path: "s3://b/clicks", Metadata: pyjson.NewObject(pyjson.Member{Key: tracker.KeyKind, Value: "dataset"}, pyjson.Member{Key: "rows", Value: int64(7)})},
+		{Name: "clicks@3", Path: "s3://b/clicks", Metadata: pyjson.NewObject(pyjson.Member{Key: tracker.KeyKind, Value: "dataset"}, pyjson.Member{Key: "rows", Value: int64(7)},
+			pyjson.Member{Key: "fingerprint", Value: "f00d"})},
 		{Name: "log", Path: ""},
 		{Name: "model", Path: "s3://b/m/model.bin", Metadata: pyjson.NewObject(pyjson.Member{Key: tracker.KeyKind, Value: "model"},
 			pyjson.Member{Key: tracker.KeySizeBytes, Value: int64(9)}, pyjson.Member{Key: tracker.KeySHA256, Value: strings.Repeat("ab", 32)})},
@@ -133,11 +134,15 @@ func full(state tracker.State) *tracker.Run {
 // Every event that is written is one by the schemas of the standard; what breaks them is found.
 func TestEventsAreTheStandards(t *testing.T) {
 	var lines []string
-	fields := func(tracker.Artifact) []openlineage.Field {
-		return []openlineage.Field{{Name: "a", Type: "int64"}, {Name: "b", Type: "struct", Fields: []openlineage.Field{{Name: "c", Type: "string"}}}}
+	table := func(fingerprint string) *openlineage.Table {
+		if fingerprint != "f00d" {
+			return nil
+		}
+		list := []openlineage.Field{{Name: "a", Type: "int64"}, {Name: "b", Type: "struct", Fields: []openlineage.Field{{Name: "c", Type: "string"}}}}
+		return &openlineage.Table{Fields: list, Rows: 7, Bytes: 70, Files: 2}
 	}
 	for _, state := range []tracker.State{tracker.Succeeded, tracker.Failed, tracker.Cancelled, tracker.Running, tracker.Lost, tracker.Unknown} {
-		for _, e := range openlineage.Events(full(state), openlineage.Options{Namespace: "lab", Fields: fields}) {
+		for _, e := range openlineage.Events(full(state), openlineage.Options{Namespace: "lab", Table: table}) {
 			body, err := json.Marshal(e)
 			if err != nil {
 				t.Fatal(err)
@@ -150,6 +155,11 @@ func TestEventsAreTheStandards(t *testing.T) {
 	}
 	if said, err := validate(t, lines); err != nil {
 		t.Fatalf("%v: %s", err, said)
+	}
+	for _, want := range []string{`"rowCount":7,"size":70,"fileCount":2`, `{"name":"a","type":"int64","ordinal_position":1}`} {
+		if !strings.Contains(lines[1], want) {
+			t.Errorf("%s is not told: %s", want, lines[1])
+		}
 	}
 	for from, to := range map[string]string{
 		`"runId":"`: `"runId":"x`, `"eventType":"START"`: `"eventType":"BEGIN"`, `"message":`: `"mesage":`, `/1-2-0/ParentRunFacet`: `/9-0-0/ParentRunFacet`,
