@@ -41,15 +41,16 @@ type svgDrawing struct {
 	*picture
 	b      strings.Builder
 	boxes  []*svgBox
-	place  map[string]int // of each node: the box that it is or stands in
-	links  []*arrow       // between boxes, all arrows of the picture from the one to the other
+	place  map[string]int  // of each node: the box that it is or stands in
+	rows   map[string]bool // first nodes of chains that stand in one box
+	links  []*arrow        // between boxes, all arrows of the picture from the one to the other
 	placed *layers.Drawing
 	small  bool
 }
 
 func newSVG(p *picture) *svgDrawing {
-	groups := p.alike()
-	d := &svgDrawing{picture: p, place: map[string]int{}, small: len(groups) > maxRoomy}
+	groups, rows := p.chains(p.alike())
+	d := &svgDrawing{picture: p, place: map[string]int{}, rows: rows, small: len(groups) > maxRoomy}
 	for _, members := range groups {
 		for _, id := range members {
 			d.place[id] = len(d.boxes)
@@ -81,6 +82,9 @@ func (d *svgDrawing) merge() []layers.Link {
 	at := map[layers.Link]int{}
 	for _, a := range d.arrows {
 		link := layers.Link{From: d.place[a.from], To: d.place[a.to]}
+		if link.From == link.To && d.rows[d.boxes[link.From].members[0]] {
+			continue // the order of the nodes tells it
+		}
 		i, ok := at[link]
 		if !ok {
 			i = len(links)

@@ -80,6 +80,33 @@ func TestSVGHoldsEveryNode(t *testing.T) {
 	}
 }
 
+// A long chain stands in a frame, in its order, however wide it would be otherwise; what branches off it does not.
+func TestSVGFoldsChains(t *testing.T) {
+	var edges []tracker.Edge
+	for i := range 999 {
+		edges = append(edges, link(fmt.Sprintf("local://x/s-%04d", i), fmt.Sprintf("local://x/s-%04d", i+1), "m", ""))
+	}
+	edges = append(edges, link("local://x/s-0500", "local://x/side-1", "m", ""))
+	sub := closure(t, lineage.New(nil, edges), "local://x/s-0000", lineage.Query{})
+	drawing := drawSVG(t, sub)
+	classes, text := parts(t, drawing)
+	if classes["frame"] != 2 || classes["node"]+classes["chip"] != 1001 || classes["node"] != 4 || classes["back"] != 0 {
+		t.Errorf("drawn are %v", classes)
+	}
+	var width float64
+	_, after, _ := strings.Cut(string(drawing), `width="`)
+	if _, err := fmt.Sscan(after[:strings.IndexByte(after, '"')], &width); err != nil || width > 6000 {
+		t.Errorf("it is %v wide, %v", width, err)
+	}
+	for at, i := 0, 1; i < 500; i++ {
+		found := strings.Index(text[at:], fmt.Sprintf("local://x/s-%04d", i))
+		if found < 0 {
+			t.Fatalf("step %d is not in its order", i)
+		}
+		at += found
+	}
+}
+
 func TestSVGMarksCycles(t *testing.T) {
 	ring := lineage.New(nil, []tracker.Edge{link("a", "b", "m", ""), link("b", "c", "m", ""), link("c", "a", "", ""), link("c", "c", "self", "")})
 	classes, text := parts(t, drawSVG(t, closure(t, ring, "a", lineage.Query{})))

@@ -87,6 +87,9 @@ func (d *svgDrawing) facts(n *lineage.Node, width float64) string {
 // frame lays out several that are alike, in rows, about half as high as wide.
 func (d *svgDrawing) frame(b *svgBox) {
 	head, chip := d.kindred(b.members), 0.0
+	if d.rows[b.members[0]] {
+		head = fmt.Sprintf("%d nodes in a row, each made from the one before", len(b.members))
+	}
 	for _, id := range b.members {
 		chip = max(chip, textWidth(d.chipName(b, id), chipText))
 	}
@@ -108,7 +111,7 @@ func (d *svgDrawing) frame(b *svgBox) {
 // chipName is a member of a frame, without what they have in common.
 func (d *svgDrawing) chipName(b *svgBox, id string) string {
 	name := strings.TrimPrefix(d.labels[id], Sanitize(d.stem(b.members[0])))
-	if name == "" {
+	if name == "" || d.rows[b.members[0]] {
 		name = d.labels[id]
 	}
 	return fitText(name, widestChip, chipText)
