@@ -112,6 +112,9 @@ func (a *app) transport(c *cobra.Command, e emitting) (openlineage.Transport, er
 	if e.url != "" {
 		t.URL, t.File = e.url, ""
 	}
+	if config := a.getenv("OPENLINEAGE_CONFIG"); config != "" && t.URL == "" && t.File == "" && !t.Disabled {
+		a.warn("OPENLINEAGE_CONFIG names %s, which is not read; --url, --file or the variables of OPENLINEAGE__TRANSPORT__ say where events go", config)
+	}
 	return t, nil
 }
 

@@ -49,7 +49,9 @@ func (d *svgDrawing) legend() *svgLegend {
 	if d.hasCycle() {
 		l.add("", `<path class="link back" d="M-9 0 H9"/>`, "closes a cycle")
 	}
-	if d.hasFrame() {
+	if len(d.rows) > 0 {
+		l.add("", `<rect x="-8" y="-6" width="16" height="12" rx="3" class="around"/>`, "in a row: a chain, or alike")
+	} else if d.hasFrame() {
 		l.add("", `<rect x="-8" y="-6" width="16" height="12" rx="3" class="around"/>`, "alike: same links")
 	}
 	return l
