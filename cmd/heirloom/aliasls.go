@@ -37,11 +37,7 @@ func newAliasHistory(a *app) *cobra.Command {
 
 // aliasList prints aliases; empty is what it says on stderr where there are none.
 func (a *app) aliasList(ctx context.Context, empty string, list func(context.Context, *alias.Set) ([]alias.Alias, error)) error {
-	format, err := a.format(render.ListFormats)
-	if err != nil {
-		return err
-	}
-	p, err := a.here(ctx)
+	format, p, err := a.formatHere(ctx, render.ListFormats)
 	if err != nil {
 		return err
 	}

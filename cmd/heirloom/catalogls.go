@@ -21,11 +21,7 @@ them, and those that were begun and not finished.`,
 }
 
 func (a *app) catalogLs(c *cobra.Command) error {
-	format, err := a.format(render.ListFormats)
-	if err != nil {
-		return err
-	}
-	p, err := a.here(c.Context())
+	format, p, err := a.formatHere(c.Context(), render.ListFormats)
 	if err != nil {
 		return err
 	}

@@ -36,11 +36,7 @@ func (a *app) catalogPrune(c *cobra.Command, f catalogPolicyFlags, yes bool) err
 	if err != nil {
 		return err
 	}
-	format, err := a.format(render.ListFormats)
-	if err != nil {
-		return err
-	}
-	p, err := a.here(c.Context())
+	format, p, err := a.formatHere(c.Context(), render.ListFormats)
 	if err != nil {
 		return err
 	}

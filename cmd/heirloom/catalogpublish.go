@@ -68,11 +68,7 @@ type publishedCatalog struct {
 }
 
 func (a *app) catalogPublish(c *cobra.Command, f catalogPublishFlags) error {
-	format, err := a.format(documentFormats())
-	if err != nil {
-		return err
-	}
-	p, err := a.here(c.Context())
+	format, p, err := a.formatHere(c.Context(), documentFormats())
 	if err != nil {
 		return err
 	}

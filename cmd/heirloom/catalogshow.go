@@ -69,11 +69,7 @@ type shownColumn struct {
 }
 
 func (a *app) catalogShow(c *cobra.Command, engine catalog.Engine) error {
-	format, err := a.format(render.ListFormats)
-	if err != nil {
-		return err
-	}
-	p, err := a.here(c.Context())
+	format, p, err := a.formatHere(c.Context(), render.ListFormats)
 	if err != nil {
 		return err
 	}

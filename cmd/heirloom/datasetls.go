@@ -25,11 +25,7 @@ come last, by the beginning of their fingerprint.`,
 }
 
 func (a *app) datasetLs(c *cobra.Command, args []string) error {
-	format, err := a.format(render.ListFormats)
-	if err != nil {
-		return err
-	}
-	p, err := a.here(c.Context())
+	format, p, err := a.formatHere(c.Context(), render.ListFormats)
 	if err != nil {
 		return err
 	}

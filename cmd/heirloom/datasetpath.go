@@ -57,11 +57,7 @@ type datasetAddress struct {
 }
 
 func (a *app) datasetPath(c *cobra.Command, text string, name dataset.Name, engine string) error {
-	format, err := a.format(documentFormats())
-	if err != nil {
-		return err
-	}
-	p, err := a.here(c.Context())
+	format, p, err := a.formatHere(c.Context(), documentFormats())
 	if err != nil {
 		return err
 	}

@@ -57,11 +57,7 @@ not on record.`,
 }
 
 func (a *app) datasetPrune(c *cobra.Command, f datasetPruneFlags) error {
-	format, err := a.format(render.ListFormats)
-	if err != nil {
-		return err
-	}
-	p, err := a.here(c.Context())
+	format, p, err := a.formatHere(c.Context(), render.ListFormats)
 	if err != nil {
 		return err
 	}

@@ -38,11 +38,7 @@ run on a cluster, whose nodes must reach the store.`,
 }
 
 func (a *app) runDemo(c *cobra.Command, f launchFlags) error {
-	format, err := a.format(documentFormats())
-	if err != nil {
-		return err
-	}
-	p, err := a.here(c.Context())
+	format, p, err := a.formatHere(c.Context(), documentFormats())
 	if err != nil {
 		return err
 	}

@@ -39,11 +39,7 @@ whether they differ or not, unless --exit-code is given, as with git.`,
 }
 
 func (a *app) runDiff(c *cobra.Command, textA, textB string, f freshness, exitCode bool) error {
-	format, err := a.format(render.DiffFormats)
-	if err != nil {
-		return err
-	}
-	p, err := a.here(c.Context())
+	format, p, err := a.formatHere(c.Context(), render.DiffFormats)
 	if err != nil {
 		return err
 	}

@@ -28,11 +28,7 @@ a listing only where one is due.`,
 }
 
 func (a *app) indexRefresh(c *cobra.Command, quick bool) error {
-	format, err := a.format(documentFormats())
-	if err != nil {
-		return err
-	}
-	p, err := a.here(c.Context())
+	format, p, err := a.formatHere(c.Context(), documentFormats())
 	if err != nil {
 		return err
 	}

@@ -24,11 +24,7 @@ knows. Nothing is asked of the store.`,
 }
 
 func (a *app) indexStatus(c *cobra.Command) error {
-	format, err := a.format(documentFormats())
-	if err != nil {
-		return err
-	}
-	p, err := a.here(c.Context())
+	format, p, err := a.formatHere(c.Context(), documentFormats())
 	if err != nil {
 		return err
 	}

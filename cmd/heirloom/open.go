@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/config"
+	"github.com/heirloom-ml/heirloom/cmd/internal/render"
 	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/tracker"
 )
@@ -152,4 +153,14 @@ func (a *app) here(ctx context.Context) (place, error) {
 		return place{}, err
 	}
 	return a.open(ctx, c)
+}
+
+// formatHere is what most commands begin with: the format that is asked for, of those offered, and the place.
+func (a *app) formatHere(ctx context.Context, offered []render.Format) (render.Format, place, error) {
+	format, err := a.format(offered)
+	if err != nil {
+		return "", place{}, err
+	}
+	p, err := a.here(ctx)
+	return format, p, err
 }

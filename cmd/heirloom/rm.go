@@ -83,11 +83,7 @@ func (f *removalFlags) check(c *cobra.Command, args []string) error {
 }
 
 func (a *app) runRm(ctx context.Context, args []string, f removalFlags) error {
-	format, err := a.format(render.ListFormats)
-	if err != nil {
-		return err
-	}
-	p, err := a.here(ctx)
+	format, p, err := a.formatHere(ctx, render.ListFormats)
 	if err != nil {
 		return err
 	}

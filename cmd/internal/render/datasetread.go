@@ -164,11 +164,7 @@ func (d DatasetSplit) table(w io.Writer, of *DatasetShown, s Style) error {
 	if d.Name != "" {
 		fmt.Fprintf(w, "%s, split %s\n", Sanitize(title), d.Name)
 	}
-	files := "1 file"
-	if d.Files != 1 {
-		files = fmt.Sprintf("%d files", d.Files)
-	}
-	fmt.Fprintf(w, "%s\n%d rows, %d bytes in %s\n", Sanitize(d.URL), d.Rows, d.Bytes, files)
+	fmt.Fprintf(w, "%s\n%d rows, %d bytes in %s\n", Sanitize(d.URL), d.Rows, d.Bytes, count(d.Files, "file"))
 	for _, note := range d.Notes {
 		fmt.Fprintln(w, Sanitize(note))
 	}

@@ -82,7 +82,7 @@ func (p *picture) line(id string, s Style) string {
 // WaysNote says in a sentence how many ways there are.
 func WaysNote(p *lineage.Paths, every bool) string {
 	steps := count(len(p.Ways[0])-1, "step")
-	text := fmt.Sprintf("%d ways, the shortest of %s", len(p.Ways), steps)
+	text := fmt.Sprintf("%s, the shortest of %s", count(len(p.Ways), "way"), steps)
 	switch {
 	case !every && p.Shortest.IsInt64() && p.Shortest.Int64() == 1:
 		text = "one shortest way, of " + steps
