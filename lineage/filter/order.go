@@ -42,18 +42,6 @@ func ParseOrder(list string) ([]Order, error) {
 	}
 }
 
-// ParseField reads one field, such as metrics.accuracy or state. The error is a *SyntaxError.
-func ParseField(name string) (Field, error) {
-	orders, err := ParseOrder(name)
-	if err != nil {
-		return Field{}, err
-	}
-	if len(orders) != 1 || orders[0].Descending || orders[0].Field.String() == "" {
-		return Field{}, &SyntaxError{Filter: name, Reason: "one field is wanted"}
-	}
-	return orders[0].Field, nil
-}
-
 // ParseFields reads a list of fields such as "id, params.lr, metrics.accuracy". The error is a *SyntaxError.
 func ParseFields(list string) ([]Field, error) {
 	tokens, err := scan(list)
