@@ -59,11 +59,11 @@ func VersityGW(t testing.TB) S3 {
 }
 
 func minio() program {
-	return program{"minio", "github.com/minio/minio", "v0.0.0-20260212201848-7aac2a2c5b7c"}
+	return program{name: "minio", pkg: "github.com/minio/minio", version: "v0.0.0-20260212201848-7aac2a2c5b7c"}
 }
 
 func versitygw() program {
-	return program{"versitygw", "github.com/versity/versitygw/cmd/versitygw", "v1.8.0"}
+	return program{name: "versitygw", pkg: "github.com/versity/versitygw/cmd/versitygw", version: "v1.8.0"}
 }
 
 func startS3(t testing.TB, p program, address, ready string, args, environ []string) S3 {

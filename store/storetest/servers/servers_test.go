@@ -3,6 +3,7 @@ package servers
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -27,6 +28,26 @@ func TestS3Servers(t *testing.T) {
 func TestFakeGCS(t *testing.T) {
 	if g := FakeGCS(t); g.URL("") != "gs://heirloom" {
 		t.Errorf("the URL is %q", g.URL(""))
+	}
+}
+
+// TestEdit changes all of a text in a file, and refuses a file that does not hold it,
+// as that of another version may not.
+func TestEdit(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.go")
+	if err := os.WriteFile(file, []byte("slow(x)\nslow(y)\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := edit{file: "a.go", old: "slow(", new: "quick("}
+	if err := e.apply(dir); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != "quick(x)\nquick(y)\n" {
+		t.Errorf("the file holds %q, %v", text, err)
+	}
+	if err := e.apply(dir); err == nil {
+		t.Error("what is not there was edited")
 	}
 }
 
