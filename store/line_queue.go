@@ -6,20 +6,32 @@ import (
 	"time"
 )
 
-// maxPatiences bounds the objects of which it is known that they are in demand.
-const maxPatiences = 1 << 10
+const (
+	// maxPatiences bounds the objects of which it is known that they are in demand, or how they were left.
+	maxPatiences = 1 << 10
+	// askEvery is how long nobody is asked what others have to add, while they change nothing.
+	askEvery = time.Minute
+)
 
 // lineQueues lets the writers of one process who add lines to one object do so
 // together: while one of them is at it, the others gather, and the first of
 // those then acts for all of them. Many writers cost few rewrites that way, and
 // do not defeat one another's conditions.
 type lineQueues struct {
-	mu sync.Mutex // guards both
+	mu sync.Mutex // guards all
 	// waiting holds who came while another was at it, by key. A key is there as
 	// long as somebody is.
 	waiting map[string][]*lineCall
 	// patience is what uniters learned of an object, by key; absent is none.
 	patience map[string]time.Duration
+	// left is how objects were after the last write of this process, by key.
+	left map[string]leftObject
+}
+
+// leftObject is an object as this process left it.
+type leftObject struct {
+	version string    // not empty
+	asked   time.Time // when what others had to add was last asked
 }
 
 // lineCall is one writer.
@@ -133,4 +145,31 @@ func (q *lineQueues) setPatience(key string, d time.Duration) {
 	default:
 		q.patience[key] = d
 	}
+}
+
+// noteLeft notes that key has that version now, "" if that is not known, and whether others were asked for it.
+func (q *lineQueues) noteLeft(key, version string, asked bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := leftObject{version: version, asked: q.left[key].asked}
+	if asked {
+		now.asked = time.Now()
+	}
+	switch {
+	case version == "":
+		delete(q.left, key)
+	case q.left == nil, len(q.left) >= maxPatiences:
+		q.left = map[string]leftObject{key: now}
+	default:
+		q.left[key] = now
+	}
+}
+
+// isAsLeft says that nobody has changed the object since, and others were asked not long ago: a listing of theirs,
+// which may be long, would hardly tell anything new.
+func (q *lineQueues) isAsLeft(key, version string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	left, known := q.left[key]
+	return known && left.version == version && time.Since(left.asked) < askEvery
 }

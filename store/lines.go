@@ -21,8 +21,10 @@ type linesFunc func(context.Context) ([]string, error)
 //
 // others tells what other writers have to add as well, from what they recorded
 // elsewhere before they came here; it is asked where the object is put whole, so
-// that one writer does the work of all who wait. All writers of one object tell
-// the same. Nil is none; where there is no Replace a line can be lost then.
+// that one writer does the work of all who wait, and where there is Replace, not
+// again for a minute in which only this process changes the object. All writers
+// of one object tell the same. Nil is none; where there is no Replace a line can be
+// lost then.
 func (s *Store) AddLines(ctx context.Context, key Key, lines []string, others func(context.Context) ([]string, error)) error {
 	return s.addLinesTo(ctx, key, lines, others, false)
 }

@@ -35,6 +35,7 @@ type uniter struct {
 	once   bool // give up where somebody else comes between
 
 	patience time.Duration // how long to wait for others, about
+	asked    bool          // what others have to add
 	put      bool          // without condition: what others put just before may be gone
 	seen     Object        // at the last look, the zero value if it was absent
 }
@@ -114,13 +115,10 @@ func (u *uniter) round(ctx context.Context) (done bool, err error) {
 		return false, u.spoilt(1)
 	}
 	conditional := u.s.Capabilities().Replace
-	switch united := unite(body, adds); {
-	case !conditional:
+	if united := unite(body, adds); conditional {
+		err = u.replace(ctx, united, version)
+	} else {
 		err = u.s.Put(ctx, u.key, united)
-	case version == "":
-		err = u.s.Create(ctx, u.key, united)
-	default:
-		err = u.s.Replace(ctx, u.key, united, version)
 	}
 	lost := errors.Is(err, ErrConflict) || errors.Is(err, ErrExist)
 	switch {
@@ -136,6 +134,22 @@ func (u *uniter) round(ctx context.Context) (done bool, err error) {
 	}
 	u.put = !conditional
 	return conditional, err
+}
+
+// replace puts the object if it still has that version, "" if there is none, and notes how it was left.
+func (u *uniter) replace(ctx context.Context, body []byte, version string) error {
+	full, err := u.s.full(u.key)
+	if err != nil {
+		return err
+	}
+	now, err := u.s.writeBody(ctx, "append", u.key, full, body, condition{absent: version == "", version: version})
+	switch {
+	case errors.Is(err, ErrNotExist) && version != "":
+		return u.spoilt(1) // it is gone
+	case err == nil && u.others != nil:
+		u.s.lines.noteLeft(full, now.Version, u.asked)
+	}
+	return err
 }
 
 // compare returns the object, its version, "" where it is absent, and what it
@@ -156,7 +170,7 @@ func (u *uniter) compare(ctx context.Context) (body []byte, version string, adds
 	if err != nil || len(own) == 0 && !u.put {
 		return nil, "", nil, err
 	}
-	if !crowded {
+	if full, wrong := u.s.full(u.key); !crowded && (wrong != nil || !u.s.lines.isAsLeft(full, version)) {
 		more, err = u.tell(ctx)
 	}
 	return body, version, missing(body, slices.Concat(own, more)), err
@@ -171,6 +185,7 @@ func (u *uniter) tell(ctx context.Context) ([]string, error) {
 	if err == nil {
 		err = checkLines(list)
 	}
+	u.asked = err == nil
 	return list, err
 }
 

@@ -116,11 +116,26 @@ func TestRequestsOnS3(t *testing.T) {
 		"list " + key(runB, "heirloom/links", runA.Encode()) + "/",
 		"create " + key(runA, "descendants", runB.Encode()),
 	})
+	again := map[string]int{"create": 1, "get": 2, "put": 2, "list": 1}
+	check(t, tr.AddSource(ctx, runB, tracker.Source{ID: runA, Artifact: "n"}))
+	sameOps(t, "another link of the same process", seen.take(), again)
+	put(t, s, key(runB, "sources", runA.Encode()), "theirs\n")
+	put(t, s, key(runA, "descendants", runB.Encode()), "m\nn\ntheirs\n")
+	seen.take()
+	again["list"] = 3
+	check(t, tr.AddSource(ctx, runB, tracker.Source{ID: runA, Artifact: "o"}))
+	sameOps(t, "a link after others changed both files", seen.take(), again)
+	body, err := s.Get(ctx, store.Key(key(runB, "sources", runA.Encode())))
+	check(t, err)
+	if lines := strings.Fields(string(body)); len(lines) != 4 {
+		t.Errorf("after others had put their own, the file holds %q", lines)
+	}
+	seen.take()
 	check(t, tr.AddSource(ctx, runB, tracker.Source{ID: "elsewhere"}))
 	sameOps(t, "a source that is no run", seen.take(), map[string]int{"create": 2, "get": 1, "list": 2})
 	check(t, tr.AddArtifact(ctx, runB, tracker.Artifact{Name: "m", Path: "/m"}))
 	sameOps(t, "an artifact", seen.take(), map[string]int{"put": 1})
-	_, err := tr.Run(ctx, runB)
+	_, err = tr.Run(ctx, runB)
 	check(t, err)
-	sameOps(t, "a run", seen.take(), map[string]int{"list": 1, "get": 5})
+	sameOps(t, "a run", seen.take(), map[string]int{"list": 1, "get": 7})
 }
