@@ -18,6 +18,7 @@ import (
 // found. dir must hold a file.
 func Find(dir string, secrets []Secret) ([]string, error) {
 	var found []string
+	wanted := newNeedles(secrets)
 	files := 0
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -32,10 +33,8 @@ func Find(dir string, secrets []Secret) ([]string, error) {
 			files++
 			text += "\n" + string(body)
 		}
-		for _, s := range secrets {
-			if hidden := s.in(text); hidden != "" {
-				found = append(found, fmt.Sprintf("%s: the %s %q of %q", file, s.Kind, hidden, s.Args))
-			}
+		for _, n := range wanted.in(text) {
+			found = append(found, fmt.Sprintf("%s: the %s %q of %q", file, n.secret.Kind, n.form, n.secret.Args))
 		}
 		return nil
 	})
@@ -45,16 +44,50 @@ func Find(dir string, secrets []Secret) ([]string, error) {
 	return found, err
 }
 
-// In says which of what must be hidden text holds, "" for none.
-func (s Secret) in(text string) string {
-	for _, hidden := range s.Hidden {
-		for _, form := range forms(hidden) {
-			if strings.Contains(text, form) {
-				return form
+// needle is one form of one secret.
+type needle struct {
+	form   string
+	secret *Secret
+}
+
+// needles are found in one pass over a text, however many they are.
+type needles struct {
+	head   int                 // bytes of a form's beginning, as many as the shortest has
+	byHead map[string][]needle // by its beginning
+}
+
+func newNeedles(secrets []Secret) needles {
+	var all []needle
+	shortest := 16
+	for i := range secrets {
+		for _, hidden := range secrets[i].Hidden {
+			for _, form := range forms(hidden) {
+				all = append(all, needle{form, &secrets[i]})
+				shortest = min(shortest, len(form))
 			}
 		}
 	}
-	return ""
+	n := needles{head: shortest, byHead: map[string][]needle{}}
+	for _, one := range all {
+		at := one.form[:shortest]
+		n.byHead[at] = append(n.byHead[at], one)
+	}
+	return n
+}
+
+// in gives the first form of each secret that text holds.
+func (n needles) in(text string) []needle {
+	var found []needle
+	told := map[*Secret]bool{}
+	for i := range len(text) - n.head + 1 {
+		for _, one := range n.byHead[text[i:i+n.head]] {
+			if !told[one.secret] && strings.HasPrefix(text[i:], one.form) {
+				told[one.secret] = true
+				found = append(found, one)
+			}
+		}
+	}
+	return found
 }
 
 // names are the ways to read a path.
