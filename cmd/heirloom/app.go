@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +25,8 @@ type process struct {
 	environ        []string
 	args           []string // without the program's own name
 	workdir        func() (string, error)
+	maxAge         time.Duration // of an index before it is brought up to date; 0 = index.DefaultMaxAge
+	lastWord       time.Duration // how long the end of stdin is doubted; 0 = lastWord
 }
 
 // app is one invocation: the process, its global flags, and what was opened on the way.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -74,7 +75,7 @@ func (a *app) refresh(ctx context.Context, p place, x *index.Index, f freshness)
 		return err
 	case f.now:
 		_, err = x.Refresh(ctx)
-	case outdated(p, x, asOf):
+	case a.outdated(p, x, asOf):
 		_, err = x.CatchUp(ctx)
 	default:
 		return nil
@@ -90,8 +91,8 @@ const granularity = 20 * time.Millisecond
 
 // outdated says whether an index must be brought up to date: because of its age, because this user has written since,
 // or, on a local disk, because a run has come or gone.
-func outdated(p place, x *index.Index, asOf time.Time) bool {
-	if age := time.Since(asOf); age < 0 || age > index.DefaultMaxAge || !x.Touched().Before(asOf) {
+func (a *app) outdated(p place, x *index.Index, asOf time.Time) bool {
+	if age := time.Since(asOf); age < 0 || age > cmp.Or(a.maxAge, index.DefaultMaxAge) || !x.Touched().Before(asOf) {
 		return true
 	}
 	root, ok := p.tracker.Store().LocalPath("")

@@ -58,7 +58,7 @@ func as(ts *testscript.TestScript, name string, uid, gid uint32, args []string) 
 	var stdout, stderr bytes.Buffer
 	c := exec.Command(path, args[2:]...)
 	c.Dir, c.Stdout, c.Stderr = ts.MkAbs("."), &stdout, &stderr
-	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + ts.Getenv("HOME")}
+	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "GORACE=" + os.Getenv("GORACE")}
 	if os.Getuid() == 0 {
 		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
 	}

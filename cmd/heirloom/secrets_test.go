@@ -23,6 +23,7 @@ func TestNoSecretReachesTheDisk(t *testing.T) {
 		Dir: t.TempDir(),
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

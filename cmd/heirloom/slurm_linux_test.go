@@ -67,7 +67,7 @@ func takeNode(ts *testscript.TestScript, cluster *servers.Slurm, neg bool, args 
 }
 
 func until(ts *testscript.TestScript, what string, so func() bool) {
-	for end := time.Now().Add(2 * time.Minute); !so(); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Minute); !so(); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) {
 			ts.Fatalf("not within the time: %s", what)
 		}

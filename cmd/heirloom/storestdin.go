@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -12,7 +13,7 @@ import (
 
 // putStream stores stdin. With --create it is kept in a file before, since only files are created.
 func (t *transfer) putStream(ctx context.Context, p parcel) (store.Object, error) {
-	in := newStream(ctx, t.app.stdin, t.display.Update)
+	in := newStream(ctx, t.app.stdin, cmp.Or(t.app.lastWord, lastWord), t.display.Update)
 	if !t.options.Create {
 		object, err := p.to.store.PutFrom(ctx, p.to.key, in, -1)
 		in.end()
@@ -36,18 +37,19 @@ type stream struct {
 	ctx     context.Context // a stream is one operation
 	r       *io.PipeReader
 	n       int64
+	doubt   time.Duration // of its end
 	display func(store.Progress)
 }
 
 // newStream reads from in. A read of stdin cannot be broken off, so that the goroutine may stay behind in one.
-func newStream(ctx context.Context, in io.Reader, display func(store.Progress)) *stream {
+func newStream(ctx context.Context, in io.Reader, doubt time.Duration, display func(store.Progress)) *stream {
 	r, w := io.Pipe()
 	go func() {
 		_, err := io.Copy(w, in)
 		w.CloseWithError(err)
 	}()
 	context.AfterFunc(ctx, func() { r.CloseWithError(ctx.Err()) })
-	return &stream{ctx: ctx, r: r, display: display}
+	return &stream{ctx: ctx, r: r, doubt: doubt, display: display}
 }
 
 // lastWord is how long the end of a stream is doubted: Ctrl-C ends a whole pipeline, and the program in front of us may
@@ -62,7 +64,7 @@ func (s *stream) Read(b []byte) (int, error) {
 	if errors.Is(err, io.EOF) {
 		select {
 		case <-s.ctx.Done():
-		case <-time.After(lastWord):
+		case <-time.After(s.doubt):
 		}
 	}
 	if s.ctx.Err() != nil {

@@ -15,15 +15,17 @@ func TestInterruptThatHasNoEffect(t *testing.T) {
 		name, script, stop, signal string
 		code                       int
 		killed                     bool
+		grace                      time.Duration
 	}{
-		{"heeded", `trap 'exit 5' INT; echo ready; while :; do sleep 0.01; done`, "SIGINT", "", 5, false},
-		{"TERM heeded", `trap "" INT; trap 'exit 3' TERM; echo ready; while :; do sleep 0.01; done`, "SIGTERM", "", 3, false},
-		{"none heeded", `trap "" INT TERM; echo ready; while :; do sleep 0.01; done`, "SIGTERM", "SIGKILL", 137, true},
+		{"heeded", `trap 'exit 5' INT; echo ready; while :; do sleep 0.01; done`, "SIGINT", "", 5, false, time.Hour},
+		{"TERM heeded", `trap "" INT; trap 'exit 3' TERM; echo ready; while :; do sleep 0.01; done`, "SIGTERM", "", 3, false, 10 * time.Second},
+		{"none heeded", `trap "" INT TERM; echo ready; while :; do sleep 0.01; done`, "SIGTERM", "SIGKILL", 137, true, 300 * time.Millisecond},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel() // they wait
 			spec := shell(t, tt.script)
-			spec.EndOnInterrupt, spec.Grace = true, 300*time.Millisecond
+			spec.EndOnInterrupt, spec.Grace = true, tt.grace
 			cmd, out := launcher(t, spec)
 			out.wait(t, "ready")
 			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {

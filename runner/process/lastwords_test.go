@@ -40,8 +40,8 @@ func TestKillOfTheLauncherLosesNoLine(t *testing.T) {
 		}
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		waitGone(t, spec.Mark, 30*time.Second)
-		poll(t, 30*time.Second, func() bool { return len(saying(t, spec.LogDir)) == 0 }) // its guard
+		waitGone(t, spec.Mark)
+		poll(t, func() bool { return len(saying(t, spec.LogDir)) == 0 }) // its guard
 		acknowledged := strings.Count(readFile(t, ledger), "\n")
 		stdout, stderr := readLog(t, spec, stdoutLog), readLog(t, spec, stderrLog)
 		checkCount(t, stdout, "ready\n", "out", acknowledged)
@@ -63,7 +63,7 @@ func TestKillOfTheLauncherLosesNoLine(t *testing.T) {
 func awaitStill(t *testing.T, file string) {
 	t.Helper()
 	last, same := int64(-1), 0
-	poll(t, 30*time.Second, func() bool {
+	poll(t, func() bool {
 		info, err := os.Stat(file)
 		if err != nil || info.Size() != last {
 			if err == nil {

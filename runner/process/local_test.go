@@ -27,6 +27,9 @@ const (
 	unguardVar  = "HEIRLOOM_TEST_NO_GUARD" // takes its guard away, as on a machine without a shell
 )
 
+// patience is for what will happen, however busy the machine is.
+const patience = 5 * time.Minute
+
 func TestMain(m *testing.M) {
 	if text, ok := os.LookupEnv(launcherVar); ok {
 		launch(text)
@@ -67,7 +70,7 @@ func launch(text string) {
 	}
 	left, survivors := spec.Orphans.End(context.Background(), p.guard, exit.Stopped.Add(spec.Grace))
 	exit.Left, exit.Survivors = exit.Left+left, append(exit.Survivors, survivors...)
-	p.Drain(time.Second)
+	p.Drain(time.Minute)
 	spec.Signals.Close()
 	_ = json.NewEncoder(os.Stdout).Encode(exit)
 }
@@ -134,7 +137,7 @@ func (e *expect) String() string {
 
 func (e *expect) wait(t *testing.T, text string) {
 	t.Helper()
-	limit := time.After(30 * time.Second)
+	limit := time.After(patience)
 	for !strings.Contains(e.String(), text) {
 		select {
 		case <-e.more:
@@ -343,21 +346,21 @@ func launcher(t *testing.T, spec Spec) (*exec.Cmd, *expect) {
 	return cmd, out
 }
 
-func waitGone(t *testing.T, mark string, limit time.Duration) {
+func waitGone(t *testing.T, mark string) {
 	t.Helper()
-	poll(t, limit, func() bool { return len(marked(t, mark)) == 0 })
+	poll(t, func() bool { return len(marked(t, mark)) == 0 })
 }
 
-// poll looks until it is so, for at most that long.
-func poll(t *testing.T, most time.Duration, so func() bool) {
+// poll looks until it is so.
+func poll(t *testing.T, so func() bool) {
 	t.Helper()
-	tick, limit := time.NewTicker(5*time.Millisecond), time.After(most)
+	tick, limit := time.NewTicker(10*time.Millisecond), time.After(patience)
 	defer tick.Stop()
 	for !so() {
 		select {
 		case <-tick.C:
 		case <-limit:
-			t.Fatalf("not so after %s", most)
+			t.Fatalf("not so after %s", patience)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestGraceThenKillOfTheWholeTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Drain(time.Second)
+	p.Drain(time.Minute)
 	if exit.Signal != "SIGKILL" || exit.Code != 137 || exit.Stop != "cancel" || !exit.Killed || len(exit.Survivors) != 0 {
 		t.Errorf("got %+v", exit)
 	}
@@ -75,7 +75,7 @@ func TestGracefulEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Drain(time.Second)
+	p.Drain(time.Minute)
 	if exit.Code != 3 || exit.Signal != "" || exit.Stop != "cancel" || exit.Killed {
 		t.Errorf("got %+v", exit)
 	}
@@ -96,7 +96,7 @@ func TestLeftBehindIsEnded(t *testing.T) {
 }
 
 func TestHelperMayFinishAfterTheJob(t *testing.T) {
-	spec := shell(t, `(sleep 0.2; echo late) & echo early`)
+	spec := shell(t, `(while kill -0 $$ 2>/dev/null; do sleep 0.01; done; echo late) & echo early`)
 	exit := run(t, spec)
 	if exit.Left != 0 {
 		t.Errorf("ended %d that would have gone by themselves", exit.Left)
@@ -110,7 +110,7 @@ func TestHelperMayFinishAfterTheJob(t *testing.T) {
 // pipes open; the end of the job does not wait for it.
 func TestEscapedProcessDoesNotBlockTheEnd(t *testing.T) {
 	spec := shell(t, `setsid env -i /bin/sh -c 'echo $$; exec sleep 600' & wait; exit 4`)
-	spec.Args[2] = `(setsid env -i /bin/sh -c 'echo $$; exec sleep 600' &) ; while [ ! -s "$OUT" ]; do :; done; exit 4`
+	spec.Args[2] = `(setsid env -i /bin/sh -c 'echo $$; exec sleep 600' &) ; while [ ! -s "$OUT" ]; do sleep 0.01; done; exit 4`
 	spec.Env = append(spec.Env, "OUT="+filepath.Join(spec.LogDir, stdoutLog))
 	exit := run(t, spec)
 	var pid int
@@ -156,8 +156,7 @@ func saying(t *testing.T, arg string) (pids []string) {
 }
 
 // Trees of three levels, of processes that each may ignore SIGTERM, lead a session,
-// be nobody's child, or have lost their environment, are gone two seconds after
-// the grace time.
+// be nobody's child, or have lost their environment, are gone after the grace time.
 func TestKillTrees(t *testing.T) {
 	rounds := 25
 	if os.Getenv("HEIRLOOM_STRESS") != "" {
@@ -170,19 +169,17 @@ func TestKillTrees(t *testing.T) {
 		cmd, out := launcher(t, spec)
 		out.wait(t, "ready")
 		time.Sleep(rand.N(20 * time.Millisecond)) // at any moment of its growth
-		told := time.Now()
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
 		if err := cmd.Wait(); err != nil {
 			t.Fatal(err, out)
 		}
-		took := time.Since(told)
 		if left := append(saying(t, arg), marked(t, spec.Mark)...); len(left) > 0 {
 			t.Fatalf("round %d: survivors %v of %s", i, left, spec.Args[2])
 		}
-		if exit := lastExit(t, out); took > 10*time.Second || len(exit.Survivors) > 0 {
-			t.Fatalf("round %d: took %s: %+v", i, took, exit)
+		if exit := lastExit(t, out); len(exit.Survivors) > 0 {
+			t.Fatalf("round %d: %+v", i, exit)
 		}
 	}
 }
@@ -289,7 +286,7 @@ func TestIgnoredSignalStaysIgnored(t *testing.T) {
 
 // A suspended launcher suspends the job, and resumes it.
 func TestSuspend(t *testing.T) {
-	spec := shell(t, `echo pid $$; while [ ! -e "$GO" ]; do :; done`)
+	spec := shell(t, `echo pid $$; while [ ! -e "$GO" ]; do sleep 0.01; done`)
 	stop := filepath.Join(t.TempDir(), "go")
 	spec.Env = append(spec.Env, "GO="+stop)
 	cmd, out := launcher(t, spec)
@@ -319,7 +316,7 @@ func TestSuspend(t *testing.T) {
 
 func waitState(t *testing.T, pid int, want byte) {
 	t.Helper()
-	poll(t, 10*time.Second, func() bool {
+	poll(t, func() bool {
 		s, ok := readStat(pid)
 		return ok && s.state == want
 	})
@@ -342,7 +339,7 @@ func TestKillOfTheLauncher(t *testing.T) {
 		if cmd.ProcessState.Exited() {
 			t.Errorf("the launcher ended by itself: %v", cmd.ProcessState)
 		}
-		waitGone(t, spec.Mark, 30*time.Second)
+		waitGone(t, spec.Mark)
 	}
 }
 
@@ -352,7 +349,7 @@ func TestKillOfTheLauncherWithoutGuard(t *testing.T) {
 	spec := shell(t, `echo ready; exec sleep 600`)
 	cmd, out := launcher(t, spec)
 	out.wait(t, "ready")
-	poll(t, 30*time.Second, func() bool { // until the guard has gone
+	poll(t, func() bool { // until the guard has gone
 		guards, _ := exec.Command("pgrep", "-P", fmt.Sprint(cmd.Process.Pid), "-f", "heirloom-guard").Output()
 		return len(guards) == 0
 	})
@@ -360,5 +357,5 @@ func TestKillOfTheLauncherWithoutGuard(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	waitGone(t, spec.Mark, 30*time.Second)
+	waitGone(t, spec.Mark)
 }

@@ -21,14 +21,18 @@ import (
 func fakeSlurm(t *testing.T, scripts map[string]string) (s *Scheduler, dir string) {
 	t.Helper()
 	dir = t.TempDir()
+	limit := time.Minute // which a busy machine takes
 	for name, script := range scripts {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\ncd '"+dir+"'\n"+script+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
+		if strings.Contains(script, "/bin/sleep") {
+			limit = 5 * time.Second // to be waited for
+		}
 	}
 	s, err := New(Options{
 		Environ: []string{"PATH=" + dir, "USER=ann"}, StateDir: filepath.Join(dir, "state"),
-		AnswerLimit: 2 * time.Second, Poll: 10 * time.Millisecond,
+		AnswerLimit: limit, Poll: 10 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +63,7 @@ func TestSubmitThatFails(t *testing.T) {
 		"refusing":    {map[string]string{"sbatch": `/bin/echo "sbatch: error: invalid partition specified: gpu" >&2; exit 1`}, store.ErrInvalid, "invalid partition specified: gpu", false},
 		"not allowed": {map[string]string{"sbatch": `/bin/echo "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified" >&2; exit 1`}, store.ErrPermission, "Invalid account", false},
 		"down":        {map[string]string{"sbatch": `/bin/echo "sbatch: error: Unable to contact slurm controller (connect failure)" >&2; exit 1`, "squeue": "exit 1"}, store.ErrUnavailable, "Unable to contact", true},
-		"timing out":  {map[string]string{"sbatch": `exec /bin/sleep 60`, "squeue": ""}, store.ErrUnavailable, "no answer in 2s", true},
+		"timing out":  {map[string]string{"sbatch": `exec /bin/sleep 600`, "squeue": ""}, store.ErrUnavailable, "no answer in 5s", true},
 		"garbage":     {map[string]string{"sbatch": `/bin/echo "<html>502</html>"`, "squeue": ""}, store.ErrCorrupt, "502", true},
 		"silent":      {map[string]string{"sbatch": ``, "squeue": ""}, store.ErrCorrupt, "cannot be understood", true},
 		"killed":      {map[string]string{"sbatch": `kill -9 $$`, "squeue": ""}, store.ErrUnavailable, "killed", true},
@@ -82,7 +86,7 @@ func TestSubmitThatFails(t *testing.T) {
 // Whatever becomes of the answer, one plan is one job.
 func TestSubmitIsFoundAgain(t *testing.T) {
 	for name, sbatch := range map[string]string{
-		"answer lost":   `echo x >> sent; exec /bin/sleep 60`,
+		"answer lost":   `echo x >> sent; exec /bin/sleep 600`,
 		"answer spoilt": `echo x >> sent; echo 'quota exceeded'`,
 		"connection":    `echo x >> sent; echo 'Socket timed out on send/recv operation' >&2; exit 1`,
 	} {

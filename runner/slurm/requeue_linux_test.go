@@ -81,7 +81,7 @@ func (l *lab) wait(h runner.Handle) runner.AppStatus {
 
 func (l *lab) until(what string, so func() bool) {
 	l.t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !so(); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Minute); !so(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			l.t.Fatalf("not within the time: %s", what)
 		}

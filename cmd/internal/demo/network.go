@@ -135,6 +135,10 @@ func (a *activation) class() int {
 
 // dot converts each product, which forbids the fused operation that some
 // processors have and others lack.
+//
+// It and axpy are nearly all of the arithmetic; watched, each float would be a call.
+//
+//go:norace
 func dot(a, b []float32) float32 {
 	var sum float32
 	b = b[:len(a)]
@@ -145,6 +149,8 @@ func dot(a, b []float32) float32 {
 }
 
 // axpy adds f times x to y.
+//
+//go:norace
 func axpy(f float32, x, y []float32) {
 	y = y[:len(x)]
 	for i, v := range x {

@@ -41,6 +41,8 @@ func (o *optimizer) epoch(set *images) {
 }
 
 // step moves the weights along the mean gradient of so many images.
+//
+//go:norace
 func (o *optimizer) step(images int) {
 	scale := o.rate / float32(images)
 	weights, velocity := o.net.parameters(), o.velocity.parameters()
