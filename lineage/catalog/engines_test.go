@@ -23,7 +23,7 @@ import duckdb, pyarrow.parquet as pq
 root, texts = sys.argv[1], json.loads(sys.argv[2])
 latest = json.load(open(root + "/latest.json"))
 db = duckdb.connect()
-db.execute("SET timezone='UTC'")
+db.execute("SET timezone='UTC'; SET enable_progress_bar=false") # a bar of what takes long would be in our output
 db.execute(open(root + "/views.sql").read())
 names = [t["table"] for t in latest["tables"]]
 pandas, polars = {}, {}
