@@ -52,28 +52,36 @@ func (x *Index) place(ctx context.Context, id string) (n int64, err error) {
 	return n, err
 }
 
-// The neighbours of a level, some more than once. Either comes as a JSON array of numbers: a row for each would take longer
-// than to find them.
+// The neighbours of a level, some more than once, and all that can be reached from it. Each comes as a JSON array of numbers:
+// a row for each would take longer than to find them.
 const (
 	levelAbove = "SELECT json_group_array(n) FROM (SELECT link.source AS n FROM json_each(?1) AS level CROSS JOIN link ON link.run = level.value" +
 		" UNION ALL SELECT run FROM (" + madeAbove + "))"
 	levelBelow = "SELECT json_group_array(n) FROM (SELECT link.run AS n FROM json_each(?1) AS level CROSS JOIN link ON link.source = level.value" +
 		" UNION ALL SELECT input FROM (" + madeBelow + "))"
+	allAbove = "WITH RECURSIVE reached(n) AS (SELECT value FROM json_each(?1)" +
+		" UNION SELECT link.source FROM reached CROSS JOIN link ON link.run = reached.n" +
+		" UNION SELECT artifact.run FROM reached CROSS JOIN node AS input ON input.n = reached.n CROSS JOIN artifact ON artifact.path = input.id" + notRun +
+		") SELECT json_group_array(n) FROM reached"
+	allBelow = "WITH RECURSIVE reached(n) AS (SELECT value FROM json_each(?1)" +
+		" UNION SELECT link.run FROM reached CROSS JOIN link ON link.source = reached.n" +
+		" UNION SELECT input.n FROM reached CROSS JOIN artifact ON artifact.run = reached.n CROSS JOIN node AS input ON input.id = artifact.path" + notRun +
+		") SELECT json_group_array(n) FROM reached"
 )
 
-// reach walks level by level, so that cycles and long ways cost no more than their nodes.
+// reach goes to each node once, so that cycles and long ways cost no more than their nodes.
 func (x *Index) reach(ctx context.Context, roots []int64, q lineage.Query) (*lineage.Graph, error) {
 	if !q.Up && !q.Down {
 		q.Up, q.Down = true, true
 	}
 	found := newSet(roots)
 	if q.Up {
-		if err := x.spread(ctx, found, roots, q.Depth, levelAbove); err != nil {
+		if err := x.spread(ctx, found, roots, q.Depth, levelAbove, allAbove); err != nil {
 			return nil, err
 		}
 	}
 	if q.Down {
-		if err := x.spread(ctx, found, roots, q.Depth, levelBelow); err != nil {
+		if err := x.spread(ctx, found, roots, q.Depth, levelBelow, allBelow); err != nil {
 			return nil, err
 		}
 	}
@@ -108,15 +116,23 @@ func (s *set) add(n int64) bool {
 	return true
 }
 
-// spread adds what can be reached from the roots by the query for the next level.
-func (x *Index) spread(ctx context.Context, found *set, roots []int64, depth int, next string) error {
+// spread adds what can be reached from the roots: level by level by the query for the next, or, however deep, by that for all.
+func (x *Index) spread(ctx context.Context, found *set, roots []int64, depth int, next, all string) error {
+	if depth <= 0 {
+		var list []byte
+		err := x.db.QueryRowContext(ctx, all, array(roots)).Scan(&list)
+		for n := range numbersIn(list) {
+			found.add(n)
+		}
+		return err
+	}
 	stmt, err := x.db.PrepareContext(ctx, next)
 	if err != nil {
 		return err
 	}
 	defer stmt.Close()
 	seen := newSet(roots)
-	for level, steps := roots, 0; len(level) > 0 && (depth <= 0 || steps < depth); steps++ {
+	for level, steps := roots, 0; len(level) > 0 && steps < depth; steps++ {
 		known := len(seen.list)
 		var found []byte
 		if err := stmt.QueryRowContext(ctx, array(level)).Scan(&found); err != nil {
@@ -166,7 +182,7 @@ func each(ctx context.Context, stmt *sql.Stmt, arg any, do func(int64)) error {
 func numbersIn(text []byte) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		var n int64
-		for _, c := range text[1:] {
+		for _, c := range text[min(1, len(text)):] {
 			switch {
 			case '0' <= c && c <= '9':
 				n = 10*n + int64(c-'0')
@@ -189,8 +205,13 @@ func (x *Index) graph(ctx context.Context, found *set) (*lineage.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
+	t, err := x.teller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer t.close()
 	for _, n := range inputs {
-		told, err := x.told(ctx, n, ids[n])
+		told, err := t.told(ctx, n, ids[n])
 		if err != nil {
 			return nil, err
 		}

@@ -68,18 +68,36 @@ func describe(s *tracker.Source, text []byte) error {
 	return nil
 }
 
-// told yields, for each thing that links say of an input, one link that says it, without its time. However many there
-// are, only those are looked at.
-func (x *Index) told(ctx context.Context, n int64, id tracker.RunID) ([]tracker.Edge, error) {
+// teller asks what links say of inputs.
+type teller struct{ first, next *sql.Stmt }
+
+func (x *Index) teller(ctx context.Context) (t teller, err error) {
 	const what = `SELECT role, uri, link.name, version, digest, artifact, node.id
 		FROM link JOIN node ON node.n = link.run WHERE source = ?1 `
 	const order = ` ORDER BY role, uri, link.name, version, digest LIMIT 1`
-	query, args := what+order, []any{n}
+	if t.first, err = x.db.PrepareContext(ctx, what+order); err != nil {
+		return t, err
+	}
+	if t.next, err = x.db.PrepareContext(ctx, what+"AND (role, uri, link.name, version, digest) > (?2, ?3, ?4, ?5, ?6)"+order); err != nil {
+		t.first.Close()
+	}
+	return t, err
+}
+
+func (t teller) close() {
+	t.first.Close()
+	t.next.Close()
+}
+
+// told yields, for each thing that links say of an input, one link that says it, without its time. However many there
+// are, only those are looked at.
+func (t teller) told(ctx context.Context, n int64, id tracker.RunID) ([]tracker.Edge, error) {
+	ask, args := t.first, []any{n}
 	var edges []tracker.Edge
 	for {
 		e := tracker.Edge{From: id, Source: tracker.Source{ID: id}}
 		s := &e.Source
-		err := x.db.QueryRowContext(ctx, query, args...).Scan(&s.Role, &s.URI, &s.Name, &s.Version, &s.Digest, &s.Artifact, &e.To)
+		err := ask.QueryRowContext(ctx, args...).Scan(&s.Role, &s.URI, &s.Name, &s.Version, &s.Digest, &s.Artifact, &e.To)
 		if errors.Is(err, sql.ErrNoRows) {
 			return edges, nil
 		}
@@ -87,8 +105,7 @@ func (x *Index) told(ctx context.Context, n int64, id tracker.RunID) ([]tracker.
 			return nil, err
 		}
 		edges = append(edges, e)
-		query = what + "AND (role, uri, link.name, version, digest) > (?2, ?3, ?4, ?5, ?6)" + order
-		args = []any{n, string(s.Role), s.URI, s.Name, s.Version, s.Digest}
+		ask, args = t.next, []any{n, string(s.Role), s.URI, s.Name, s.Version, s.Digest}
 	}
 }
 
