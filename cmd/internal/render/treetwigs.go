@@ -99,15 +99,18 @@ func (out *outline) nodesBelow(parent *twig) []*twig {
 
 // join makes one twig of those with an equal key, where they are many, in the place of the first. A key of "" stays alone.
 func (out *outline) join(list []*twig, key func(*twig) string) []*twig {
-	groups := map[string][]*twig{}
-	for _, t := range list {
-		if k := key(t); k != "" {
-			groups[k] = append(groups[k], t)
+	if len(list) < minAlike {
+		return list
+	}
+	groups, keys := map[string][]*twig{}, make([]string, len(list))
+	for i, t := range list {
+		if keys[i] = key(t); keys[i] != "" {
+			groups[keys[i]] = append(groups[keys[i]], t)
 		}
 	}
 	var joined []*twig
-	for _, t := range list {
-		group := groups[key(t)]
+	for i, t := range list {
+		group := groups[keys[i]]
 		switch {
 		case len(group) < minAlike:
 			joined = append(joined, t)
