@@ -26,6 +26,9 @@ const (
 	granularity     = 20 * time.Millisecond
 )
 
+// What is older than the last whole listing needs no notes: see tracker.TrimJournal.
+const _ = uint64(tracker.JournalKept - 2*maxPause)
+
 // CatchUp brings the index up to date without a listing of the root: it reads what the journal tells since the last
 // time, and lists each run that changed, was not ended, or was too young to be trusted. That finds all that heirloom's
 // own writers did. What others do is found on a local disk if a run comes or goes, and else by whole listings, see

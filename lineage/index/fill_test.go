@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"testing"
 	"time"
 
@@ -91,6 +92,41 @@ func TestFilledIndexEqualsRecords(t *testing.T) {
 		w.drop()
 		other.runs = w.runs
 		other.check()
+	}
+}
+
+// TestFillingForgetsWhatWasLeft fills an index that a refresh began before a run was deleted.
+func TestFillingForgetsWhatWasLeft(t *testing.T) {
+	w := newWorld(t, 16)
+	for range 50 {
+		w.step()
+	}
+	w.settle()
+	ctx, cancel := context.WithCancel(t.Context())
+	other, err := index.Open(t.Context(), w.tracker, index.Options{Dir: t.TempDir(), Now: w.now, Progress: func(int, int) { cancel() }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if _, err := other.Refresh(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatalf("refresh ended with %v", err)
+	}
+	left, err := other.RunIDs(t.Context())
+	if err != nil || len(left) == 0 {
+		t.Fatalf("the refresh that did not end left %v behind, error %v", left, err)
+	}
+	gone := w.drop()
+	for !slices.Contains(left, gone) { // of which nothing was written yet
+		gone = w.drop()
+	}
+	w.settle()
+	w.fill(other)
+	want, err := w.index.RunIDs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ids, err := other.RunIDs(t.Context()); err != nil || !slices.Equal(ids, want) || slices.Contains(ids, gone) {
+		t.Errorf("filled with %v, want %v, error %v", ids, want, err)
 	}
 }
 

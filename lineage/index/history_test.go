@@ -26,6 +26,8 @@ type history struct {
 	dir     string               // of the index
 	other   *index.Index         // of the same file, as another process has it
 	silent  bool                 // something was done of which the journal does not tell
+
+	kept map[store.Key]bool // notes whose times are as they are to be
 }
 
 // skews are how far the writers' clocks are off.
@@ -33,7 +35,7 @@ var skews = []time.Duration{0, -50 * time.Minute, -3 * time.Second, 7 * time.Hou
 
 func newHistory(t *testing.T, seed uint64, url string) *history {
 	t.Helper()
-	h := &history{world: newWorld(t, seed), dir: t.TempDir()}
+	h := &history{world: newWorld(t, seed), dir: t.TempDir(), kept: map[store.Key]bool{}}
 	h.clock, h.sparing = time.Now(), true
 	s, err := store.Open(t.Context(), url, nil)
 	if err != nil {
@@ -83,6 +85,29 @@ func (h *history) act() {
 func (h *history) announce(t *tracker.FileTracker) {
 	if err := t.Announce(h.Context(), h.last); err != nil {
 		h.Fatal(err)
+	}
+	h.delay()
+}
+
+// delay makes each second note one that was kept before it could be seen: a listing may pass its place just then, and go
+// on to younger ones. Of a store in memory nobody can change the times.
+func (h *history) delay() {
+	h.Helper()
+	if _, local := h.store.LocalPath(""); !local || h.random.IntN(2) == 0 {
+		return
+	}
+	for o, err := range h.store.List(h.Context(), "heirloom/journal/") {
+		if err != nil {
+			h.Fatal(err)
+		}
+		if h.kept[o.Key] {
+			continue
+		}
+		h.kept[o.Key] = true
+		file, _ := h.store.LocalPath(o.Key)
+		if err := os.Chtimes(file, time.Time{}, o.Modified.Add(-10*time.Second)); err != nil {
+			h.Fatal(err)
+		}
 	}
 }
 

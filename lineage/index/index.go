@@ -57,7 +57,7 @@ func Memory(ctx context.Context, t *tracker.FileTracker, opts Options) (*Index, 
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	db, err := connect(ctx, "file::memory:?cache=private")
+	db, err := connect(ctx, "file::memory:?cache=private", asking)
 	if err != nil {
 		return nil, &store.Error{Op: "open index", Key: "memory", Kind: kindOf(err), Err: err}
 	}

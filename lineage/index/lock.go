@@ -8,14 +8,20 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// lock waits until no other process refreshes the same file. It is a transaction on an empty database beside it, which
-// the system ends with its process. Where there can be none, nobody is waited for: what is lost is work.
+// lock waits until no other process refreshes or fills the same file. Where there can be no lock, nobody is waited for:
+// what is lost is work.
 func (x *Index) lock(ctx context.Context) (unlock func(), err error) {
-	free := func() {}
 	if x.file == "" {
-		return free, nil
+		return func() {}, nil
 	}
-	dsn := "file:" + (&url.URL{Path: x.file + lockSuffix}).EscapedPath() + "?_pragma=busy_timeout(250)&_txlock=exclusive"
+	return lockFile(ctx, x.file+lockSuffix)
+}
+
+// lockFile waits for a file that only one process has at a time. It is a transaction on an empty database, which the
+// system ends with its process. Where there can be none, it does not wait.
+func lockFile(ctx context.Context, file string) (unlock func(), err error) {
+	free := func() {}
+	dsn := "file:" + (&url.URL{Path: file}).EscapedPath() + "?_pragma=busy_timeout(250)&_txlock=exclusive"
 	db, err := sql.Open("sqlite", dsn)
 	if err != nil {
 		return free, nil
@@ -38,4 +44,7 @@ func (x *Index) lock(ctx context.Context) (unlock func(), err error) {
 	}
 }
 
-const lockSuffix = ".lock"
+const (
+	lockSuffix    = ".lock"
+	replaceSuffix = ".replace" // of the lock of who replaces a damaged file
+)

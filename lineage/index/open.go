@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	sqlite "modernc.org/sqlite" // registers itself with database/sql
@@ -52,9 +51,12 @@ func fileName(t *tracker.FileTracker, dir string) string {
 	return filepath.Join(dir, hex.EncodeToString(sum[:12])+".sqlite")
 }
 
+// asking is how an index is opened to answer questions.
+const asking = "&_pragma=temp_store(MEMORY)&_pragma=mmap_size(1073741824)&_pragma=cache_size(-65536)"
+
 // open opens a file and sees that it holds an index of this version, or makes one in an empty file.
 func open(ctx context.Context, file string) (*sql.DB, error) {
-	db, err := connect(ctx, "file:"+(&url.URL{Path: file}).EscapedPath())
+	db, err := openFile(ctx, file, asking)
 	if err == nil {
 		return db, nil
 	}
@@ -64,18 +66,17 @@ func open(ctx context.Context, file string) (*sql.DB, error) {
 	return nil, err
 }
 
+func openFile(ctx context.Context, file, pragmas string) (*sql.DB, error) {
+	return connect(ctx, "file:"+(&url.URL{Path: file}).EscapedPath()+"?mode=rwc", pragmas)
+}
+
 // connect opens a database. The journal beside it lets readers go on while one process writes; what a power failure
 // takes can be read again.
-func connect(ctx context.Context, dsn string) (*sql.DB, error) {
-	separator := "?"
-	if strings.Contains(dsn, "?") {
-		separator = "&"
-	}
+func connect(ctx context.Context, dsn, pragmas string) (*sql.DB, error) {
 	if err := registerModules(); err != nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite", dsn+separator+"_pragma=busy_timeout(30000)&_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)"+
-		"&_pragma=temp_store(MEMORY)&_pragma=mmap_size(1073741824)&_pragma=cache_size(-65536)&_txlock=immediate")
+	db, err := sql.Open("sqlite", dsn+"&_pragma=busy_timeout(30000)&_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)&_txlock=immediate"+pragmas)
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +112,18 @@ func prepare(ctx context.Context, db *sql.DB) error {
 	return tx.Commit()
 }
 
-// replace puts an empty index in the place of a file that is none. Who still has the old file open goes on with it.
+// replace puts an empty index in the place of a file that is none. Of several processes that find it so one does it, and
+// the others open what that made. Who still has the old file open goes on with it.
 func replace(ctx context.Context, file string) (*sql.DB, error) {
+	unlock, err := lockFile(ctx, file+replaceSuffix)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	db, err := open(ctx, file)
+	if !errors.Is(err, errForeign) {
+		return db, err
+	}
 	for _, suffix := range []string{"-wal", "-shm", ""} {
 		if err := os.Remove(file + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err

@@ -17,6 +17,11 @@ type part struct {
 	after, last string     // "" = no bound
 	known       []knownRun // of the piece, that the listing has not come to, by dir
 	pending     []*tracker.Survey
+
+	// take reads runs, and writes them once before is closed, whereupon it closes after. It returns at once, unless much
+	// is being taken already.
+	take  func(runs []*tracker.Survey, before <-chan struct{}, after chan<- struct{})
+	taken <-chan struct{} // closed once the runs before were taken, so that they are written in order; nil = there are none
 }
 
 // parts cuts the root between runs that are known already, so that the pieces are of about equal size. Where a listing
@@ -50,19 +55,22 @@ func (p *part) run(ctx context.Context) error {
 			p.pending = append(p.pending, s)
 		}
 		if len(p.pending) >= batch {
-			if err := p.flush(ctx); err != nil {
-				return err
-			}
+			p.flush()
 		}
 	}
 	p.forget(len(p.known))
-	return p.flush(ctx)
+	p.flush()
+	return nil
 }
 
-func (p *part) flush(ctx context.Context) error {
-	pending := p.pending
-	p.pending = nil
-	return p.take(ctx, pending)
+// flush has the pending runs taken.
+func (p *part) flush() {
+	if len(p.pending) == 0 {
+		return
+	}
+	taken := make(chan struct{})
+	p.take(p.pending, p.taken, taken)
+	p.pending, p.taken = nil, taken
 }
 
 // forget takes the next known runs for gone.

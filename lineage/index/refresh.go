@@ -14,6 +14,9 @@ import (
 // batch is how many runs are read and written together.
 const batch = 256
 
+// parallelBatches is how many batches are in memory at a time: one is written while others are read.
+const parallelBatches = 3
+
 // uncertainty is how young an object may be for its version to be trusted: a clock may be coarse, and the listing of
 // a store a moment older than what it lists.
 const uncertainty = 5 * time.Second
@@ -44,22 +47,44 @@ func (x *Index) refreshWhole(ctx context.Context) (Refreshed, error) {
 	if err != nil {
 		return r.done, err
 	}
-	if len(known) > 0 { // else it is filled first
-		if err := r.ensureIndexes(ctx); err != nil {
+	if len(known) == 0 { // it is filled first, and searched afterwards
+		var done func()
+		if r.Index, done, err = x.loader(ctx); err != nil {
 			return r.done, err
 		}
+		defer done()
+	} else if err := r.ensureIndexes(ctx); err != nil {
+		return r.done, err
 	}
-	group, listing := errgroup.WithContext(ctx)
-	for _, p := range r.parts(known) {
-		group.Go(func() error { return p.run(listing) })
-	}
-	if err := group.Wait(); err != nil {
+	if err := r.list(ctx, r.parts(known)); err != nil {
 		return r.done, err
 	}
 	if err := r.judge(ctx); err != nil {
 		return r.done, err
 	}
 	return r.done, r.finish(ctx)
+}
+
+// list goes through the parts of the root side by side. While runs of one batch are written, those of the next are read,
+// and the listings go on.
+func (r *refresh) list(ctx context.Context, parts []*part) error {
+	takers, taking := errgroup.WithContext(ctx)
+	takers.SetLimit(parallelBatches)
+	listings, listing := errgroup.WithContext(taking)
+	for _, p := range parts {
+		p.take = func(surveys []*tracker.Survey, before <-chan struct{}, after chan<- struct{}) {
+			takers.Go(func() error {
+				defer close(after)
+				return r.takeAfter(taking, surveys, before)
+			})
+		}
+		listings.Go(func() error { return p.run(listing) })
+	}
+	err := listings.Wait()
+	if failed := takers.Wait(); failed != nil { // for which the listings were ended
+		return failed
+	}
+	return err
 }
 
 // refresh is one pass over the root, or over some of its runs.
@@ -70,7 +95,9 @@ type refresh struct {
 	pause int64 // until a whole listing is due again, as it was when the pass began, in nanoseconds
 	heard *heard
 
-	mu        sync.Mutex // guards all below
+	writing sync.Mutex // held by who writes a batch
+
+	mu        sync.Mutex // guards all below but done.Began
 	gone      []int64
 	newest    time.Time  // of all objects that were listed, by the backend's clock
 	surprises []surprise // changes of which the journal did not tell
@@ -130,22 +157,24 @@ func (r *refresh) saw(s *tracker.Survey) {
 
 // take reads the runs that changed and writes them.
 func (r *refresh) take(ctx context.Context, surveys []*tracker.Survey) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	runs, err := r.tracker.ReadSurveyed(ctx, surveys)
+	return r.takeAfter(ctx, surveys, nil)
+}
+
+// takeAfter reads the runs that changed, and writes them once before is closed; nil = at once.
+func (r *refresh) takeAfter(ctx context.Context, surveys []*tracker.Survey, before <-chan struct{}) error {
+	list, err := r.rows(ctx, surveys)
 	if err != nil {
 		return err
 	}
+	if before != nil {
+		<-before
+	}
+	r.writing.Lock()
+	defer r.writing.Unlock()
 	err = r.write(ctx, func(w *writer) error {
-		for i, run := range runs {
-			s := surveys[i]
-			settled := r.done.Began.Sub(s.Newest) > uncertainty && len(run.Warnings) == 0
-			if err := w.put(ctx, run, s.Print, settled); err != nil {
+		for _, row := range list {
+			if err := w.put(ctx, row); err != nil {
 				return err
-			}
-			r.done.Warnings += len(run.Warnings)
-			if r.first && len(run.Attempts) == 0 {
-				r.surprises = append(r.surprises, surprise{run.ID, s.Newest})
 			}
 		}
 		return nil
@@ -153,11 +182,47 @@ func (r *refresh) take(ctx context.Context, surveys []*tracker.Survey) error {
 	if err != nil {
 		return err
 	}
-	r.done.Read += len(runs)
+	r.took(list, surveys)
+	return nil
+}
+
+// rows reads runs that were surveyed.
+func (r *refresh) rows(ctx context.Context, surveys []*tracker.Survey) ([]row, error) {
+	runs, err := r.tracker.ReadSurveyed(ctx, surveys)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]row, len(runs))
+	for i, run := range runs {
+		s := surveys[i]
+		settled := r.done.Began.Sub(s.Newest) > uncertainty && len(run.Warnings) == 0
+		body, err := encode(run)
+		if err != nil {
+			return nil, err
+		}
+		short, err := brief(run)
+		if err != nil {
+			return nil, err
+		}
+		rows[i] = row{run: run, body: body, brief: short, print: s.Print, settled: settled}
+	}
+	return rows, nil
+}
+
+// took counts runs that were written.
+func (r *refresh) took(rows []row, surveys []*tracker.Survey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, row := range rows {
+		r.done.Warnings += len(row.run.Warnings)
+		if r.first && len(row.run.Attempts) == 0 {
+			r.surprises = append(r.surprises, surprise{row.run.ID, surveys[i].Newest})
+		}
+	}
+	r.done.Read += len(rows)
 	if r.opts.Progress != nil {
 		r.opts.Progress(r.done.Listed, r.done.Read)
 	}
-	return nil
 }
 
 // finish forgets the runs that are gone, and says that the index is as young as this pass.
@@ -174,12 +239,6 @@ func (r *refresh) finish(ctx context.Context) error {
 		err = r.ensureIndexes(ctx)
 	}
 	r.done.Removed, r.done.Ended = len(r.gone), r.opts.Now()
-	return err
-}
-
-// ensureIndexes makes those of indexes.sql that are lacking.
-func (x *Index) ensureIndexes(ctx context.Context) error {
-	_, err := x.db.ExecContext(ctx, indexes)
 	return err
 }
 

@@ -14,6 +14,7 @@ const (
 	namedSetting     = "named"     // when the directories of the root were last listed, or all of it
 	journalSetting   = "journal"   // the newest entry that was read, by the backend's clock
 	surprisedSetting = "surprised" // when a whole listing last found something of which the journal had not told
+	fillingSetting   = "filling"   // which filling the index is being filled by; no time
 	pauseSetting     = "pause"     // how long after a whole listing the next is due, in nanoseconds
 )
 

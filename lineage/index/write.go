@@ -10,7 +10,8 @@ import (
 	"github.com/heirloom-ml/heirloom/tracker"
 )
 
-// writer puts runs into the tables within one transaction. What it was given last stands there after flush.
+// writer puts runs into the tables within one transaction. What it was given last stands there after flush. Its statements
+// say OR ROLLBACK where they can: one that fails ends the transaction, so that SQLite need not note what it would undo.
 type writer struct {
 	tx    *sql.Tx
 	stmts map[string]*sql.Stmt
@@ -23,9 +24,9 @@ type writer struct {
 func newWriter(tx *sql.Tx) *writer {
 	return &writer{
 		tx: tx, stmts: map[string]*sql.Stmt{}, nodes: map[string]int64{}, keys: map[string]int64{},
-		metadata:  newHeap("INSERT INTO meta (run, k, type, text, number)"),
+		metadata:  newHeap("INSERT OR ROLLBACK INTO meta (run, k, type, text, number)"),
 		artifacts: newHeap("INSERT OR REPLACE INTO artifact (run, name, path, kind, sha256, size_bytes, key)"),
-		links:     newHeap("INSERT INTO link (run, source, artifact, role, time, uri, name, version, digest)"),
+		links:     newHeap("INSERT OR ROLLBACK INTO link (run, source, artifact, role, time, uri, name, version, digest)"),
 	}
 }
 
@@ -90,29 +91,31 @@ func (w *writer) key(ctx context.Context, name string) (int64, error) {
 	return w.number(ctx, w.keys, "SELECT k FROM metakey WHERE name = ?", "INSERT INTO metakey (name) VALUES (?) RETURNING k", name)
 }
 
+// row is a run with what is kept of it.
+type row struct {
+	run     *tracker.Run
+	body    []byte // as encode wrote it
+	brief   string // as brief wrote it
+	print   tracker.Print
+	settled bool
+}
+
 // put replaces all that is kept of a run.
-func (w *writer) put(ctx context.Context, run *tracker.Run, print tracker.Print, settled bool) error {
+func (w *writer) put(ctx context.Context, r row) error {
+	run := r.run
 	n, err := w.node(ctx, string(run.ID))
-	if err != nil {
-		return err
-	}
-	body, err := encode(run)
-	if err != nil {
-		return err
-	}
-	short, err := brief(run)
 	if err != nil {
 		return err
 	}
 	if err := w.replace(ctx, n); err != nil {
 		return err
 	}
-	err = w.exec(ctx, `INSERT INTO run (n, dir, print, settled, name, command, state, lost_at, started, ended, attempts, warnings, inputs)
+	err = w.exec(ctx, `INSERT OR ROLLBACK INTO run (n, dir, print, settled, name, command, state, lost_at, started, ended, attempts, warnings, inputs)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		n, run.ID.Encode(), print[:], settled, filter.Run{Run: run}.Name(), filter.Run{Run: run}.Command(), string(lasting(run)), lostAt(run),
+		n, run.ID.Encode(), r.print[:], r.settled, filter.Run{Run: run}.Name(), filter.Run{Run: run}.Command(), string(lasting(run)), lostAt(run),
 		nanos(run.Started), nanos(run.Ended), len(run.Attempts), len(run.Warnings), len(run.Sources))
 	if err == nil {
-		err = w.exec(ctx, "INSERT INTO record (run, brief, body) VALUES (?, ?, ?)", n, short, body)
+		err = w.exec(ctx, "INSERT OR ROLLBACK INTO record (run, brief, body) VALUES (?, ?, ?)", n, r.brief, r.body)
 	}
 	if err == nil {
 		err = w.putMetadata(ctx, n, run)
