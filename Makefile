@@ -56,8 +56,8 @@ bench-dataset: ## measure datasets beside pyarrow and DuckDB (ONLY='csv', N=3, R
 	HEIRLOOM_BENCH_DATASET='$(or $(ONLY),.)' HEIRLOOM_BENCH_N=$(N) HEIRLOOM_BENCH_ROWS=$(ROWS) \
 	  $(GO) test -run TestTable -count 1 -timeout 120m -v ./cmd/internal/benchdataset
 
-bench-lineage: ## measure questions about runs beside TorchX and MLflow (ONLY='runs', N=3, SIZES=1000,10000,100000,1000000)
-	HEIRLOOM_BENCH_LINEAGE='$(or $(ONLY),.)' HEIRLOOM_BENCH_N=$(N) HEIRLOOM_BENCH_SIZES=$(SIZES) \
+bench-lineage: ## measure questions about runs beside TorchX and MLflow (ONLY='runs', N=3, SIZES=1000,10000,100000,1000000, KEEP=dir)
+	HEIRLOOM_BENCH_LINEAGE='$(or $(ONLY),.)' HEIRLOOM_BENCH_N=$(N) HEIRLOOM_BENCH_SIZES=$(SIZES) HEIRLOOM_BENCH_DIR=$(KEEP) \
 	  $(GO) test -run TestTable -count 1 -timeout 180m -v ./cmd/internal/benchlineage
 
 lint: $(GOLANGCI) ## run the linters

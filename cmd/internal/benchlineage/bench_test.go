@@ -3,6 +3,7 @@ package benchlineage
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,12 +13,15 @@ import (
 
 // What the bench is told, see "make bench-lineage".
 const (
-	onlyVariable  = "HEIRLOOM_BENCH_LINEAGE" // a regular expression on the names of rows, as "runs|svg"; unset: nothing runs
+	onlyVariable  = "HEIRLOOM_BENCH_LINEAGE" // a regular expression on rows, as "runs|svg" or "by heirloom"; unset: nothing runs
 	timesVariable = "HEIRLOOM_BENCH_N"       // tries of each question, of which the best counts
 	sizesVariable = "HEIRLOOM_BENCH_SIZES"   // numbers of runs, with commas
+	keepVariable  = "HEIRLOOM_BENCH_DIR"     // where roots, and indexes of those that are no files, stay for the next time; unset: they go
+	diskVariable  = "HEIRLOOM_BENCH_DISK"    // up to how many runs a root is written as files
 )
 
-// onDisk is up to how many runs a root is written as files. A larger one exists as a rule, and no other tool is asked.
+// onDisk is up to how many runs a root is written as files where nothing else is said. A larger one exists as a rule, and
+// no other tool is asked.
 const onDisk = 200_000
 
 // TestTable asks each question at each size and prints what it took.
@@ -26,9 +30,14 @@ func TestTable(t *testing.T) {
 	if only == "" {
 		t.Skipf("measures for minutes; set %s=. or call make bench-lineage", onlyVariable)
 	}
-	b := &bench{only: regexp.MustCompile(only), times: usage.Number(t, timesVariable, 3), heirloom: usage.Build(t), results: &results{}}
-	b.torchx, _ = python(t, "torchx==0.7.0", "fsspec==2026.9.0")
-	b.mlflow, _ = python(t, "mlflow-skinny==3.17.2", "sqlalchemy==2.1.9", "alembic==1.20.1")
+	b := &bench{only: regexp.MustCompile(only), times: usage.Number(t, timesVariable, 3), onDisk: usage.Number(t, diskVariable, onDisk),
+		keep: os.Getenv(keepVariable), heirloom: usage.Build(t), results: &results{}}
+	if b.wantsOf(torchxRows, "torchx") {
+		b.torchx, _ = python(t, "torchx==0.7.0", "fsspec==2026.9.0")
+	}
+	if b.wantsOf(mlflowRows, "mlflow") {
+		b.mlflow, _ = python(t, "mlflow-skinny==3.17.2", "sqlalchemy==2.1.9", "alembic==1.20.1")
+	}
 	for _, text := range strings.Split(sizes(), ",") {
 		runs, err := strconv.Atoi(text)
 		if err != nil || runs < 100 {
@@ -51,6 +60,8 @@ func sizes() string {
 type bench struct {
 	only           *regexp.Regexp
 	times          int
+	onDisk         int
+	keep           string // "" = nothing stays
 	heirloom       string // the binary
 	torchx, mlflow string // interpreters; "" = cannot be had
 	results        *results
@@ -66,5 +77,10 @@ func (b *bench) size(t *testing.T, runs int) {
 	s.others(t)
 }
 
-// wants tells whether a row was asked for.
-func (b *bench) wants(row string) bool { return b.only.MatchString(row) }
+// wants tells whether a row of a tool was asked for.
+func (b *bench) wants(row, tool string) bool { return b.only.MatchString(row + " by " + tool) }
+
+// wantsOf tells whether any of several rows was.
+func (b *bench) wantsOf(rows [][2]string, tool string) bool {
+	return slices.ContainsFunc(rows, func(row [2]string) bool { return b.wants(row[0], tool) })
+}

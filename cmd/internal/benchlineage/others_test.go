@@ -20,17 +20,26 @@ func python(t *testing.T, requirements ...string) (path string, ok bool) {
 	return path, path != ""
 }
 
+// What the others are asked: the row, and the name of the question in their scripts.
+var (
+	torchxRows = [][2]string{{"run ids", "ids"}, {"runs --limit 20", "runs"}, {"runs --where, 3 keys", "where"}, {"show", "show"}, {"lineage --up, all", "up"}}
+	mlflowRows = [][2]string{{"runs --limit 20", "runs"}, {"runs --where, 3 keys", "where"}, {"runs --where, 3 rare keys", "rare"}, {"show", "show"}}
+)
+
 // others asks TorchX and MLflow the same questions of the same contents, but for all descendants: each of them costs
 // TorchX a look into every run, which takes minutes of a thousand.
 func (s *site) others(t *testing.T) {
-	if s.runs > onDisk {
+	if s.runs > s.onDisk {
 		return
 	}
 	if s.torchx != "" {
 		root := filepath.Join(s.place, "tracker")
-		for _, q := range [][3]string{{"run ids", "ids"}, {"runs --limit 20", "runs"}, {"runs --where, 3 keys", "where"},
-			{"show", "show", s.parent}, {"lineage --up, all", "up", s.last}} {
-			s.python(t, q[0], "torchx", s.torchx, torchxScript, root, q[1], q[2])
+		for _, q := range torchxRows {
+			run := s.parent
+			if q[1] == "up" {
+				run = s.last
+			}
+			s.python(t, q[0], "torchx", s.torchx, torchxScript, root, q[1], run)
 		}
 	}
 	if s.mlflow == "" {
@@ -42,14 +51,14 @@ func (s *site) others(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), s.mlflow, "-c", fillScript, file, exported, filepath.Join(dir, "artifacts")).CombinedOutput(); err != nil {
 		t.Fatalf("fill MLflow's store: %v\n%s", err, out)
 	}
-	for _, q := range [][2]string{{"runs --limit 20", "runs"}, {"runs --where, 3 keys", "where"}, {"runs --where, 3 rare keys", "rare"}, {"show", "show"}} {
+	for _, q := range mlflowRows {
 		s.python(t, q[0], "mlflow", s.mlflow, mlflowScript, file, q[1], s.parent)
 	}
 }
 
 // python measures a script, once where it takes long.
 func (s *site) python(t *testing.T, row, tool, interpreter, script string, args ...string) {
-	if !s.wants(row) {
+	if !s.wants(row, tool) {
 		return
 	}
 	var best result

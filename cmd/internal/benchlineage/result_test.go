@@ -25,24 +25,23 @@ type results struct {
 	list  []result
 }
 
-// String is the table: a line for each row and tool with a column for each size, then the curve, then the ratios.
+// String is the table in Markdown: a line for each row and tool with a column for each size. Then come the curve and the
+// ratios.
 func (r *results) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-34s %-9s", "", "tool")
+	b.WriteString("\nmilliseconds of the whole process (of the question alone), requests, MiB at the most\n\n| | by |")
 	for _, runs := range r.sizes {
-		fmt.Fprintf(&b, " %24s", fmt.Sprintf("%d runs", runs))
+		fmt.Fprintf(&b, " %d runs |", runs)
 	}
-	b.WriteString("\n")
+	b.WriteString("\n|---|---|" + strings.Repeat("---|", len(r.sizes)) + "\n")
 	for _, line := range r.lines() {
-		fmt.Fprintf(&b, "%-34s %-9s", line[0], line[1])
+		fmt.Fprintf(&b, "| %s | %s |", line[0], line[1])
 		for _, runs := range r.sizes {
-			fmt.Fprintf(&b, " %24s", r.cell(line[0], line[1], runs))
+			fmt.Fprintf(&b, " %s |", r.cell(line[0], line[1], runs))
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString(r.curve())
-	b.WriteString(r.ratios())
-	return b.String()
+	return b.String() + r.curve() + r.ratios()
 }
 
 // lines are the pairs of row and tool, in the order in which they were measured.
@@ -79,9 +78,9 @@ func (r *results) cell(row, tool string, runs int) string {
 		text += " (" + milliseconds(one.inside) + ")"
 	}
 	if one.requests != "" {
-		text += " " + one.requests + "r"
+		text += ", " + one.requests + " req"
 	}
-	return text + fmt.Sprintf(" %dM", one.took.Peak>>20)
+	return text + fmt.Sprintf(", %d MiB", one.took.Peak>>20)
 }
 
 func milliseconds(d time.Duration) string {

@@ -1,6 +1,7 @@
 package benchlineage
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,11 +12,8 @@ import (
 	"time"
 
 	"github.com/heirloom-ml/heirloom/cmd/internal/usage"
-	"github.com/heirloom-ml/heirloom/lineage/index"
 	"github.com/heirloom-ml/heirloom/lineage/lineagetest"
-	"github.com/heirloom-ml/heirloom/store"
 	"github.com/heirloom-ml/heirloom/store/storetest/servers"
-	"github.com/heirloom-ml/heirloom/tracker"
 )
 
 // site is a root of some size, where it lies, and who asks.
@@ -24,20 +22,20 @@ type site struct {
 	runs         int
 	root         *lineagetest.Root // with 1,001 more runs, which come later
 	place, cache string            // the store's directory, the user's cache
-	server       *servers.S3       // which also serves place; nil = none
 	last, parent string            // ids: the newest run of the first project, and one with a thousand descendants
+	at           int               // which run parent is
 	below        int               // descendants of parent
+	lastRow      time.Time         // when the last one was done
 }
 
 func newSite(t *testing.T, b *bench, runs int) *site {
-	s := &site{bench: b, runs: runs, root: lineagetest.New(lineagetest.Options{Runs: runs + 1001, Seed: 1}), cache: t.TempDir(), place: t.TempDir()}
-	if runs <= onDisk && b.wants("build index, versitygw") {
-		t.Run("versitygw", func(t *testing.T) {}) // a skip of its own
-		server := servers.VersityGW(t)
-		s.server, s.place = &server, filepath.Join(server.Dir, server.Bucket)
+	s := &site{bench: b, runs: runs, root: rootOf(runs), cache: t.TempDir(), place: t.TempDir(), lastRow: time.Now()}
+	if b.keep != "" {
+		s.place = filepath.Join(b.keep, strconv.Itoa(runs))
+		s.cache = filepath.Join(s.place, "cache")
 	}
-	at, below := s.root.With(1000)
-	s.parent, s.below = string(s.root.ID(at)), below
+	s.at, s.below = s.root.With(1000)
+	s.parent = string(s.root.ID(s.at))
 	s.last = string(s.root.ID(runs/100*100 - 1 - 27)) // the end of a chain of fine-tunes
 	return s
 }
@@ -57,10 +55,12 @@ func (s *site) measured(t *testing.T, cache, url string, args ...string) result 
 	return one
 }
 
+// add notes what a row took.
 func (s *site) add(t *testing.T, row string, one result) {
 	one.row = row
 	s.results.list = append(s.results.list, one)
-	t.Logf("%d runs: %s by %s: %s", s.runs, row, one.tool, s.results.cell(row, one.tool, s.runs))
+	t.Logf("%d runs: %s by %s: %s; since the last row %v", s.runs, row, one.tool, s.results.cell(row, one.tool, s.runs), time.Since(s.lastRow).Round(100*time.Millisecond))
+	s.lastRow = time.Now()
 }
 
 // best is the fastest of several tries.
@@ -76,58 +76,44 @@ func (s *site) best(try func() result) result {
 
 // fill makes the root, and the index of it.
 func (s *site) fill(t *testing.T) {
-	if s.runs > onDisk {
-		s.fillVirtual(t)
+	if s.runs > s.onDisk {
+		s.virtual(t)
 		return
 	}
-	begun := time.Now()
-	if err := s.root.Write(t.Context(), filepath.Join(s.place, "tracker"), 0, s.runs); err != nil {
+	s.write(t)
+	if err := os.RemoveAll(s.cache); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d runs written in %v; %d with those to come have %d links", s.runs, time.Since(begun).Round(time.Second), s.root.Len(), s.root.Links())
 	s.add(t, "build index, local", s.measured(t, s.cache, s.place, "runs", "--limit", "1", "--fresh"))
-	if s.wants("refresh, nothing new") {
+	if s.wants("refresh, nothing new", "heirloom") {
 		s.add(t, "refresh, nothing new", s.measured(t, s.cache, s.place, "runs", "--limit", "1", "--fresh"))
+	}
+	if s.wants("refresh, everyday", "heirloom") {
+		s.add(t, "refresh, everyday", s.best(func() result {
+			s.aged(t, time.Minute)
+			return s.measured(t, s.cache, s.place, "runs", "--limit", "1")
+		}))
 	}
 }
 
-// fillVirtual fills the index that the command will open with the runs of a root that is not written.
-func (s *site) fillVirtual(t *testing.T) {
-	open := func(from *store.Store) *index.Index {
-		x, err := index.Open(t.Context(), tracker.NewFileTracker(from, nil), index.Options{Dir: filepath.Join(s.cache, "heirloom", "index")})
-		if err != nil {
+// write writes the root, or makes one that was kept what it was.
+func (s *site) write(t *testing.T) {
+	begun := time.Now()
+	dir, whole := filepath.Join(s.place, "tracker"), filepath.Join(s.place, "whole")
+	if _, err := os.Stat(whole); err != nil {
+		if err := errors.Join(os.RemoveAll(dir), s.root.Write(t.Context(), dir, 0, s.runs), os.WriteFile(whole, nil, 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		return x
 	}
-	if err := os.WriteFile(filepath.Join(s.place, "tracker.txt"), nil, 0o600); err != nil {
+	if err := os.RemoveAll(filepath.Join(s.place, "heirloom")); err != nil {
 		t.Fatal(err)
 	}
-	real, err := store.Open(t.Context(), filepath.Join(s.place, "tracker"), nil)
-	if err != nil {
-		t.Fatal(err)
+	for i := s.runs; i < s.root.Len(); i++ {
+		if err := os.RemoveAll(filepath.Join(dir, s.root.ID(i).Encode())); err != nil {
+			t.Fatal(err)
+		}
 	}
-	defer real.Close()
-	empty := open(real)
-	virtual := store.FromBucket(newBucket(s.root, s.runs), "virtual://"+strconv.Itoa(s.runs), nil)
-	defer virtual.Close()
-	x := open(virtual)
-	begun := time.Now()
-	if _, err := x.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	one := result{tool: "heirloom", runs: s.runs, requests: strconv.Itoa(int(virtual.Stats().Total()))}
-	one.took.Wall = time.Since(begun)
-	s.add(t, "build index, memory", one)
-	from, to := x.File(), empty.File()
-	x.Close()
-	empty.Close()
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		_ = os.Remove(to + suffix)
-	}
-	if err := os.Rename(from, to); err != nil {
-		t.Fatal(err)
-	}
+	t.Logf("%d runs written in %v; %d with those to come have %d links", s.runs, time.Since(begun).Round(time.Second), s.root.Len(), s.root.Links())
 }
 
 // question is a row, with the command that answers it from an index that is young enough.
@@ -155,9 +141,10 @@ func (s *site) questions() []question {
 
 func (s *site) ask(t *testing.T) {
 	for _, q := range s.questions() {
-		if !s.wants(q.row) {
+		if !s.wants(q.row, "heirloom") {
 			continue
 		}
+		s.aged(t, 0)
 		if q.lines > 0 {
 			one := s.measured(t, s.cache, s.place, append(q.args, "-o", "jsonl")...)
 			if n := strings.Count(one.took.Said, "\n"); n == 0 {
@@ -170,13 +157,13 @@ func (s *site) ask(t *testing.T) {
 
 // young measures refreshes after new runs came.
 func (s *site) young(t *testing.T) {
-	if s.runs > onDisk {
+	if s.runs > s.onDisk {
 		return
 	}
 	from := s.runs
 	for _, more := range []int{1, 1000} {
 		row := fmt.Sprintf("refresh, %d new", more)
-		if !s.wants(row) {
+		if !s.wants(row, "heirloom") {
 			continue
 		}
 		if err := s.root.Write(t.Context(), filepath.Join(s.place, "tracker"), from, from+more); err != nil {
@@ -185,18 +172,31 @@ func (s *site) young(t *testing.T) {
 		from += more
 		s.add(t, row, s.measured(t, s.cache, s.place, "runs", "--limit", "1", "--fresh"))
 	}
-	if s.wants("publish") {
+	if s.wants("publish", "heirloom") || s.wants("start from catalog", "heirloom") {
 		s.add(t, "catalog publish", s.measured(t, s.cache, s.place, "catalog", "publish"))
 		s.add(t, "start from catalog", s.measured(t, t.TempDir(), s.place, "runs", "--limit", "1"))
 	}
 }
 
-// gateway measures what a root costs that is reached through S3.
+// gateway measures what the root costs if it is reached through S3: versitygw serves it as long as this takes.
 func (s *site) gateway(t *testing.T) {
-	if s.server == nil {
+	if s.runs > s.onDisk || !s.wants("versitygw", "heirloom") {
 		return
 	}
-	cache := t.TempDir()
-	s.add(t, "build index, versitygw", s.measured(t, cache, s.server.URL(""), "runs", "--limit", "1", "--fresh"))
-	s.add(t, "refresh, nothing new, versitygw", s.measured(t, cache, s.server.URL(""), "runs", "--limit", "1", "--fresh"))
+	server := servers.VersityGW(t)
+	from, to := filepath.Join(s.place, "tracker"), filepath.Join(server.Dir, server.Bucket, "tracker")
+	if err := os.Rename(from, to); err != nil {
+		t.Logf("versitygw does not serve %s: %v", from, err)
+		return
+	}
+	defer func() {
+		if err := os.Rename(to, from); err != nil {
+			t.Error(err)
+		}
+	}()
+	cache, url := t.TempDir(), server.URL("")
+	s.add(t, "build index, versitygw", s.measured(t, cache, url, "runs", "--limit", "1", "--fresh"))
+	s.add(t, "refresh, nothing new, versitygw", s.measured(t, cache, url, "runs", "--limit", "1", "--fresh"))
+	s.add(t, "catalog publish, versitygw", s.measured(t, cache, url, "catalog", "publish", "--no-refresh"))
+	s.add(t, "start from catalog, versitygw", s.measured(t, t.TempDir(), url, "runs", "--limit", "1"))
 }
