@@ -117,10 +117,10 @@ func (t *FileTracker) Journal(ctx context.Context, since time.Time) iter.Seq2[Jo
 // journalEntry reads the name of an entry, and its body where the name does not hold the id.
 func (t *FileTracker) journalEntry(ctx context.Context, o store.Object) (e JournalEntry, ok bool, err error) {
 	e = JournalEntry{Key: o.Key, Recorded: o.Modified}
-	parts := strings.SplitN(o.Key.Base(), "-", 3)
-	if len(parts) != 3 || len(parts[0]) != journalDigits || strings.Trim(parts[0], "0123456789") != "" {
+	if !isEntry(o.Key) {
 		return e, false, nil
 	}
+	parts := strings.SplitN(o.Key.Base(), "-", 3)
 	if !strings.HasPrefix(parts[2], journalDigestTag) {
 		id, err := DecodeRunID(parts[2])
 		e.Run = id

@@ -12,6 +12,7 @@ import (
 	"github.com/heirloom-ml/heirloom/dataset"
 	"github.com/heirloom-ml/heirloom/lineage/catalog"
 	"github.com/heirloom-ml/heirloom/lineage/index"
+	"github.com/heirloom-ml/heirloom/tracker"
 )
 
 // catalogPublishFlags are what catalog publish is asked for.
@@ -65,6 +66,7 @@ type publishedCatalog struct {
 	AncestryDepth *int           `json:"ancestry_depth"` // null: complete
 	Tables        []catalogTable `json:"tables"`
 	Reclaimed     []int64        `json:"reclaimed"`
+	Notes         int            `json:"notes"` // of the journal that were deleted
 }
 
 func (a *app) catalogPublish(c *cobra.Command, f catalogPublishFlags) error {
@@ -84,7 +86,9 @@ func (a *app) catalogPublish(c *cobra.Command, f catalogPublishFlags) error {
 	if done.Kept != nil {
 		a.warn("the version is published, but older ones stay: %v", done.Kept)
 	}
+	notes := a.trimJournal(c.Context(), p, done)
 	shown := p.publishedCatalog(done)
+	shown.Notes = notes.Entries
 	if format != render.Table {
 		return a.printJSON(shown)
 	}
@@ -101,7 +105,20 @@ func (a *app) catalogPublish(c *cobra.Command, f catalogPublishFlags) error {
 	if n := len(done.Reclaimed); n > 0 {
 		a.note("heirloom: deleted %s that newer ones had replaced", count(n, "version"))
 	}
+	a.noteTrimmed(notes, false)
 	return nil
+}
+
+// trimJournal deletes old notes after something was published. That they stay is no failure.
+func (a *app) trimJournal(ctx context.Context, p place, done *catalog.Published) tracker.Trimmed {
+	if done.StoreTime.IsZero() {
+		return tracker.Trimmed{}
+	}
+	trimmed, err := p.tracker.TrimJournal(ctx, done.StoreTime, trimAtMost, false)
+	if err != nil {
+		a.warn("the version is published, but old notes stay: %v", err)
+	}
+	return trimmed
 }
 
 // publishCatalog gathers what is published beside the index.

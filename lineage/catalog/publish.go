@@ -54,6 +54,7 @@ type Published struct {
 	// Unchanged: the newest version, which is Manifest, holds all this already, and nothing was published.
 	Unchanged bool
 	Reclaimed []Reclaimed // older versions that went
+	StoreTime time.Time   // on the clock that dates the objects; zero where nothing was published
 	// Kept is why older versions stay that should have gone, such as that whoever publishes may not delete; nil = none do.
 	Kept error
 }
@@ -276,6 +277,7 @@ func (p *publisher) afterwards(ctx context.Context, m *Manifest) (*Published, er
 			return nil, err
 		}
 	}
+	done.StoreTime = found.time()
 	done.Reclaimed, done.Kept = p.opts.Policy.reclaim(ctx, p.store, found, found.time(), p.opts.Now)
 	return done, nil
 }
