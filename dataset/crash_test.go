@@ -34,7 +34,33 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if err := warmCodecs(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
+}
+
+// warmCodecs compresses and reads once. The encoder that all pages share makes its
+// channel when it is first used: within the bubble of a test it would be of use to
+// no other, and which test comes first is left to chance.
+func warmCodecs() error {
+	ctx := context.Background()
+	s, err := store.Open(ctx, "mem://", nil)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	d, _, err := dataset.Stage(ctx, s, spec(), produce)
+	if err != nil {
+		return err
+	}
+	r, err := dataset.Open(ctx, s, d.Commit.Splits[dataset.Train].Dir)
+	if err != nil {
+		return err
+	}
+	_, err = r.ReadTable(ctx, nil)
+	return err
 }
 
 // shortLease is that of producers which are about to be killed: who waits for
