@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -53,12 +54,17 @@ func (in *Inputs) directory(ctx context.Context, input Input) ([]inputFile, erro
 		below = string(input.Key) + "/"
 	}
 	var files []inputFile
+	var deeper string
 	for object, err := range input.Store.List(ctx, below) {
 		if err != nil {
 			return nil, err
 		}
 		name := strings.TrimPrefix(string(object.Key), below)
-		if strings.Contains(name, "/") || !IsData(name) {
+		if !IsData(name) {
+			continue
+		}
+		if strings.Contains(name, "/") {
+			deeper = cmp.Or(deeper, name)
 			continue
 		}
 		file, err := in.identify(ctx, input.Store, object)
@@ -68,9 +74,18 @@ func (in *Inputs) directory(ctx context.Context, input Input) ([]inputFile, erro
 		files = append(files, file)
 	}
 	if len(files) == 0 {
-		return nil, failure("read inputs", store.Key(input.Store.KeyURL(input.Key)), store.ErrNotExist, errors.New("there is neither a file nor a directory with files"))
+		return nil, failure("read inputs", store.Key(input.Store.KeyURL(input.Key)), store.ErrNotExist, nothingDirectly(deeper))
 	}
 	return files, nil
+}
+
+// nothingDirectly says what is wrong with a directory, of whose files only those deeper
+// in it are data, "" if there are none.
+func nothingDirectly(deeper string) error {
+	if deeper == "" {
+		return errors.New("there is neither a file nor a directory with files")
+	}
+	return fmt.Errorf("its files lie in directories of it, such as %s: name these directories, or take the tree as it is with heirloom dataset add", deeper)
 }
 
 // identify says which bytes an object holds: by its version, else by their hash.
